@@ -1,0 +1,1 @@
+"""Runners that measure and write records; `evidence` never imports this package."""

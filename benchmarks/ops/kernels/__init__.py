@@ -1,0 +1,1 @@
+"""The project's own Triton kernels, one a module."""

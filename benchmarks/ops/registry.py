@@ -1,0 +1,329 @@
+"""Owns what an op is: data only. Nothing here or in the definitions imports torch, triton or a kernel package.
+
+An `Op` names its inputs and outputs by dimensions, its implementations by `module:attribute`, its numerical reference,
+shapes, dtypes and tolerances. A `Case` is one op on one shape, dtype and direction: what inputs, calls and gates take.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal, Self
+
+from evidence.discovery import instances
+from evidence.errors import DuplicateNameError, EvidenceError, UnknownNameError
+
+Direction = Literal["forward", "forward-backward"]
+Device = Literal["cpu", "cuda"]
+Adapter = Callable[[Callable[..., Any], Mapping[str, Any]], tuple[Any, ...]]
+"""Calls a target with an op's canonical inputs and returns its outputs in the op's order."""
+
+DIRECTION_SUFFIXES: Mapping[Direction, str] = {"forward": "fwd", "forward-backward": "fwdbwd"}
+ITEM_BYTES: Mapping[str, int] = {"fp64": 8, "fp32": 4, "bf16": 2, "fp16": 2}
+_PART = re.compile(r"([A-Za-z]+)(\d+)")
+_TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+
+
+class OpError(EvidenceError):
+    """An op, shape or implementation whose definition contradicts itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Named sizes in order, such as B, T, H, D; its name is derived, `b1-t8192-h96-d128`, so that it cannot lie."""
+
+    sizes: tuple[tuple[str, int], ...]
+
+    def __post_init__(self) -> None:
+        """Refuse sizes below one and two dimensions that differ only in case."""
+        lowered = [dimension.lower() for dimension, _ in self.sizes]
+        if len(set(lowered)) != len(lowered) or not lowered:
+            raise OpError(f"a shape needs distinct dimensions, not {', '.join(lowered) or 'none'}")
+        for dimension, size in self.sizes:
+            if size < 1 or not dimension.isalpha():
+                raise OpError(f"dimension {dimension!r} of size {size}: names are letters, sizes positive")
+
+    @classmethod
+    def of(cls, **sizes: int) -> Self:
+        """Build a shape from its sizes, in the order given."""
+        return cls(tuple(sizes.items()))
+
+    @classmethod
+    def keyed(cls, key: str, **sizes: int) -> Self:
+        """Build a shape that others know as `key` (`B1_T8192_H96_D128`).
+
+        Raises:
+            OpError: `key` says another size than the dimensions do.
+        """
+        shape = cls.of(**sizes)
+        if key.replace("_", "-").lower() != shape.name:
+            raise OpError(f"shape key {key!r} does not say its dimensions", fix=f"call it {shape.name!r}")
+        return shape
+
+    @property
+    def name(self) -> str:
+        """The canonical text form."""
+        return "-".join(f"{dimension.lower()}{size}" for dimension, size in self.sizes)
+
+    def size(self, dimension: str) -> int:
+        """Return the size of a dimension, or the sum of several joined by `+`."""
+        known = dict(self.sizes)
+        try:
+            return sum(known[part] for part in dimension.split("+"))
+        except KeyError as error:
+            raise UnknownNameError("dimension", str(error.args[0]), known) from None
+
+    def extents(self, dimensions: tuple[str, ...]) -> tuple[int, ...]:
+        """Return the sizes of a tensor with these dimensions."""
+        return tuple(self.size(dimension) for dimension in dimensions)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One input tensor: its dimensions and the distribution its elements are drawn from (`inputs.DISTRIBUTIONS`)."""
+
+    name: str
+    dimensions: tuple[str, ...]
+    distribution: str = "normal"
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One output tensor. Gradients are not listed: every input has one."""
+
+    name: str
+    dimensions: tuple[str, ...]
+
+
+def by_keyword(target: Callable[..., Any], given: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Pass every input under its canonical name; keep the first element of a returned tuple, which is the output."""
+    returned = target(**given)
+    return (returned[0],) if isinstance(returned, tuple) else (returned,)
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported:
+    """A direction an implementation does not have, and why: the reason of its Skipped cells."""
+
+    direction: Direction
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Implementation:
+    """One way to compute an op: `target` is imported when called, `package` is the distribution it comes from.
+
+    `package` is None for this repository's own code.
+    """
+
+    name: str
+    target: str
+    package: str | None
+    adapter: Adapter = by_keyword
+    unsupported: tuple[Unsupported, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a target that is not `module:attribute`."""
+        if not _TARGET.fullmatch(self.target):
+            raise OpError(f"target {self.target!r} of {self.name!r} is not module:attribute")
+
+    def obstacle(self, direction: Direction) -> str | None:
+        """Return why `direction` is not supported, or None if it is."""
+        return next((entry.reason for entry in self.unsupported if entry.direction == direction), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far an output may be from the fp64 reference, for one dtype and direction.
+
+    An element is mismatched if its error exceeds `absolute` times the root mean square of the reference tensor plus
+    `relative` times the element; a tensor also fails if the root mean square of its error, relative to that of the
+    reference, exceeds `rms`. The first two catch a few wrong elements, the last a small error everywhere.
+    """
+
+    dtype: str
+    direction: Direction
+    relative: float
+    absolute: float
+    rms: float
+
+
+FlopFormula = Callable[[Shape, Direction], int | None]
+ByteFormula = Callable[["Case"], int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """One op. `module` is the defining module's `__name__`; its file is frozen with the gate.
+
+    `independent` names the dimensions along which the op decomposes, so that the reference can be evaluated in slices
+    to bound memory; the whole output is compared either way. Input set i is drawn from seed `seed + i`.
+    """
+
+    name: str
+    module: str
+    category: str
+    device: Device
+    inputs: tuple[Input, ...]
+    outputs: tuple[Output, ...]
+    reference: Implementation
+    implementations: tuple[Implementation, ...]
+    shapes: tuple[Shape, ...]
+    dtypes: tuple[str, ...]
+    directions: tuple[Direction, ...]
+    tolerances: tuple[Tolerance, ...]
+    flop: FlopFormula
+    independent: tuple[str, ...] = ()
+    parameters: tuple[tuple[str, str], ...] = ()
+    seed: int = 0
+    sets: int = 2
+    gate_seeds: int = 3
+
+    def __post_init__(self) -> None:
+        """Refuse what contradicts itself: repeated names, a self-reference, a shape of other dimensions, a missing tolerance."""
+        self._refuse_duplicates()
+        if self.sets < 2 or self.gate_seeds < max(3, self.sets):
+            raise OpError(f"{self.name}: at least two input sets are rotated, and at least three, with those, are gated")
+        dimensions = {part for tensor in (*self.inputs, *self.outputs) for name in tensor.dimensions for part in name.split("+")}
+        for shape in self.shapes:
+            if {dimension for dimension, _ in shape.sizes} != dimensions:
+                raise OpError(f"{self.name}: shape {shape.name} does not give the dimensions {', '.join(sorted(dimensions))}")
+        given = {(tolerance.dtype, tolerance.direction) for tolerance in self.tolerances}
+        wanted = {(dtype, direction) for dtype in self.dtypes for direction in self.directions}
+        if given != wanted or len(self.tolerances) != len(given):
+            raise OpError(f"{self.name}: one tolerance for each dtype and direction, not {sorted(given)}")
+
+    def _refuse_duplicates(self) -> None:
+        for kind, names in (
+            ("implementation", [entry.name for entry in self.implementations]),
+            ("shape", [shape.name for shape in self.shapes]),
+            ("tensor", [tensor.name for tensor in (*self.inputs, *self.outputs)]),
+        ):
+            for first, second in pairwise(sorted(names)):
+                if first == second:
+                    raise DuplicateNameError(kind, first, (self.module, self.module))
+        for entry in self.implementations:
+            if entry.target == self.reference.target:
+                raise OpError(f"{self.name}: implementation {entry.name!r} is its own reference", fix="name another oracle")
+
+    def implementation(self, name: str) -> Implementation:
+        """Return the implementation of that name.
+
+        Raises:
+            UnknownNameError: there is none; it names the nearest.
+        """
+        for entry in self.implementations:
+            if entry.name == name:
+                return entry
+        raise UnknownNameError(f"implementation of {self.name}", name, [entry.name for entry in self.implementations])
+
+    def shape(self, text: str) -> Shape:
+        """Return the shape that `text` names: a registered one, or any with this op's dimensions in this op's order.
+
+        Raises:
+            UnknownNameError: `text` is no such shape.
+        """
+        dimensions = [dimension for dimension, _ in self.shapes[0].sizes]
+        parts = [_PART.fullmatch(part) for part in re.split(r"[-_]", text)]
+        named = [(part[1].lower(), int(part[2])) for part in parts if part]
+        if len(named) != len(parts) or [name for name, _ in named] != [dimension.lower() for dimension in dimensions]:
+            raise UnknownNameError(f"shape of {self.name}", text, [shape.name for shape in self.shapes])
+        return Shape(tuple(zip(dimensions, (size for _, size in named), strict=True)))
+
+    def case(self, shape: Shape | str, dtype: str, direction: str) -> Case:
+        """Return one case of this op; shapes other than the registered ones are allowed, for tests and explorations.
+
+        Raises:
+            UnknownNameError: the op has no such dtype or direction, or `shape` is none.
+        """
+        if dtype not in self.dtypes:
+            raise UnknownNameError(f"dtype of {self.name}", dtype, self.dtypes)
+        for known in self.directions:
+            if known == direction:
+                return Case(self, self.shape(shape) if isinstance(shape, str) else shape, dtype, known)
+        raise UnknownNameError(f"direction of {self.name}", direction, self.directions)
+
+    def cases(self) -> tuple[Case, ...]:
+        """Return every registered case."""
+        return tuple(
+            Case(self, shape, dtype, direction)
+            for shape in self.shapes
+            for dtype in self.dtypes
+            for direction in self.directions
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One op on one shape, dtype and direction."""
+
+    op: Op
+    shape: Shape
+    dtype: str
+    direction: Direction
+
+    @property
+    def name(self) -> str:
+        """Name of the workload, `b1-t512-h4-d64-fwd`; unique within one op and dtype."""
+        return f"{self.shape.name}-{DIRECTION_SUFFIXES[self.direction]}"
+
+    @property
+    def produced(self) -> tuple[str, ...]:
+        """Names of what a call returns, in order: the outputs, then in forward-backward a gradient an input."""
+        gradients = [f"d{tensor.name}" for tensor in self.op.inputs] if self.direction == "forward-backward" else []
+        return (*(tensor.name for tensor in self.op.outputs), *gradients)
+
+    @property
+    def tolerance(self) -> Tolerance:
+        """The op's tolerance for this dtype and direction."""
+        return next(t for t in self.op.tolerances if (t.dtype, t.direction) == (self.dtype, self.direction))
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Seeds of the timed input sets."""
+        return tuple(range(self.op.seed, self.op.seed + self.op.sets))
+
+    @property
+    def gate_seeds(self) -> tuple[int, ...]:
+        """Seeds the gate runs on: those of the timed sets first, then further ones."""
+        return tuple(range(self.op.seed, self.op.seed + self.op.gate_seeds))
+
+    def elements(self, tensor: Input | Output) -> int:
+        """Return the number of elements of one of the op's tensors."""
+        return math.prod(self.shape.extents(tensor.dimensions))
+
+
+def collect(found: tuple[Op, ...]) -> Mapping[str, Op]:
+    """Index ops by name.
+
+    Raises:
+        DuplicateNameError: two ops have one name.
+    """
+    by_name: dict[str, Op] = {}
+    for op in found:
+        if op.name in by_name:
+            raise DuplicateNameError("op", op.name, (by_name[op.name].module, op.module))
+        by_name[op.name] = op
+    return by_name
+
+
+@functools.cache
+def ops() -> Mapping[str, Op]:
+    """Return every op by name, without importing torch."""
+    return collect(tuple(instances("benchmarks.ops.definitions", Op)))
+
+
+def find(name: str) -> Op:
+    """Return the op of that name.
+
+    Raises:
+        UnknownNameError: there is none; it names the nearest.
+    """
+    known = ops()
+    if name not in known:
+        raise UnknownNameError("op", name, known)
+    return known[name]

@@ -1,0 +1,50 @@
+"""Owns where in a JSON text a pointer stands: findings name a line, and records carry none."""
+
+from __future__ import annotations
+
+import re
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+
+
+def pointer_of(parts: tuple[str | int, ...]) -> str:
+    """Write path parts as a JSON pointer (RFC 6901)."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+
+
+def line_of(text: str, pointer: str) -> int:
+    """Return the line of the deepest part of `pointer` that the JSON text holds, counting from 1.
+
+    Works on broken text too: it reads tokens, not values, and stops at the first thing it cannot follow.
+    """
+    wanted = [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
+    best, depth = 1, 0
+    # One frame an open container: its current key or index, and whether it is an object.
+    frames: list[tuple[str | int, bool]] = []
+    expect_key = False
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if frames and depth < len(wanted) and len(frames) == depth + 1:
+            key, is_object = frames[-1]
+            here = not is_object or (not expect_key and token not in ":,}")
+            if here and str(key) == wanted[depth] and token not in ",]":
+                depth += 1
+                best = text.count("\n", 0, match.start()) + 1
+                if depth == len(wanted):
+                    return best
+        if token in "{[":
+            frames.append(("", True) if token == "{" else (0, False))
+            expect_key = token == "{"
+        elif token in "}]":
+            if not frames or len(frames) <= depth:
+                return best
+            frames.pop()
+            expect_key = False
+        elif token == "," and frames:
+            key, is_object = frames[-1]
+            frames[-1] = (key, True) if is_object else (int(key) + 1, False)
+            expect_key = is_object
+        elif expect_key and frames and token.startswith('"'):
+            frames[-1] = (token[1:-1], True)
+            expect_key = False
+    return best

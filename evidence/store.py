@@ -1,0 +1,283 @@
+"""Owns docs/benchmark_logs: the only module that opens record files. It scans, loads and saves, and touches no log.
+
+A store is a directory of `<domain>/<name>_<YYYYMMDD>[-n]/record.json` with artifacts beside each, and SHA256SUMS.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import functools
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from evidence import ledger
+from evidence.errors import EvidenceError, RecordError, UnknownNameError
+from evidence.schema import Record, Timed, gate_holds, log_date, series
+from evidence.schema.text import dump, parse
+
+RECORD_NAME = "record.json"
+INCOMPLETE = ".incomplete"
+"""Raw streams of runs that have not ended; never committed, and not logs."""
+MAXIMUM_LOG_BYTES = 5 * 1024 * 1024
+
+_RUN = re.compile(r"-([1-9][0-9]*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One log directory: its name, and its record or why there is none."""
+
+    log: str
+    """Path below the store, POSIX."""
+    path: Path
+    """The record file."""
+
+    @property
+    def series(self) -> str:
+        """The log's name without its date."""
+        return series(self.log)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """One record as read: bytes are kept by digest only."""
+
+    entry: Entry
+    record: Record
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something in the store that is not a readable record: carried, not lost and not fatal."""
+
+    path: Path
+    line: int
+    pointer: str
+    message: str
+    fix: str
+    error: EvidenceError | None
+
+
+class Store:
+    """The logs below one directory, indexed by name and loaded on demand."""
+
+    def __init__(self, root: Path, *, cached: int = 64) -> None:
+        """Point at a directory; nothing is read before it is asked for. `cached` records are kept in memory."""
+        self.root = root
+        self._load = functools.lru_cache(maxsize=cached)(self._read)
+
+    @functools.cached_property
+    def _scan(self) -> tuple[dict[str, Entry], tuple[Problem, ...]]:
+        entries: dict[str, Entry] = {}
+        problems: list[Problem] = []
+        for path in _files(self.root, problems):
+            if path.name == RECORD_NAME:
+                log = path.parent.relative_to(self.root).as_posix()
+                entries[log] = Entry(log, path)
+        return entries, tuple(problems)
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Every log directory with a record file, by name."""
+        return tuple(self._scan[0].values())
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What the scan could not follow, such as links out of the tree."""
+        return self._scan[1]
+
+    @functools.cached_property
+    def files(self) -> tuple[str, ...]:
+        """Every file of the store but its ledger, as POSIX paths below it."""
+        return tuple(path.relative_to(self.root).as_posix() for path in _files(self.root, []))
+
+    def load(self, log: str) -> Loaded:
+        """Return the record of a log.
+
+        Raises:
+            UnknownNameError: there is no such log.
+            RecordError: its file is not a record.
+        """
+        if log not in self._scan[0]:
+            raise UnknownNameError("log", log, self._scan[0])
+        return self._load(self._scan[0][log])
+
+    def __iter__(self) -> Iterator[Loaded | Problem]:
+        """Load every record once, in order of name, without keeping any."""
+        for entry in self.entries:
+            try:
+                yield self._read(entry)
+            except RecordError as error:
+                yield Problem(entry.path, error.line, error.pointer, error.message, error.fix, error)
+
+    def series_of(self, name: str) -> tuple[Entry, ...]:
+        """Return the logs of a series, oldest name first.
+
+        Raises:
+            UnknownNameError: no log has that series.
+        """
+        found = [entry for entry in self.entries if entry.series == name]
+        if not found:
+            raise UnknownNameError("series", name, {entry.series for entry in self.entries})
+        return tuple(sorted(found, key=lambda entry: (log_date(entry.log), _run_of(entry.log))))
+
+    def newest(self, name: str) -> Loaded:
+        """Return the newest log of a series, by name: the date, then the run of that day.
+
+        Raises:
+            UnknownNameError: no log has that series.
+            RecordError: its file is not a record.
+        """
+        return self.load(self.series_of(name)[-1].log)
+
+    def _read(self, entry: Entry) -> Loaded:
+        data = entry.path.read_bytes()
+        return Loaded(entry, parse(data), hashlib.sha256(data).hexdigest(), len(data))
+
+
+def _run_of(log: str) -> int:
+    match = _RUN.search(log)
+    return int(match[1]) if match else 1
+
+
+def _files(root: Path, problems: list[Problem]) -> Iterator[Path]:
+    """Walk the store in order of name: no hidden entries, no links, nothing outside the tree."""
+    if not root.is_dir():
+        return
+    for path in sorted(root.iterdir()):
+        if path.name.startswith(".") or path.name == ledger.FILE_NAME:
+            continue
+        if path.is_symlink():
+            message = "a link; a log is made of files that lie in it"
+            problems.append(Problem(path, 1, "", message, "replace the link by the file it names, or remove it", None))
+        elif path.is_dir():
+            yield from _files(path, problems)
+        elif path.is_file():
+            yield path
+
+
+def save(root: Path, record: Record, artifacts: Mapping[str, bytes] | None = None) -> str:
+    """Add a log to the store and return its name; a second run of one day gets `-2`, `-3`.
+
+    The directory is built under a temporary name, flushed and renamed, so a crash leaves either the whole log or none.
+    A record that would not read back, or whose own counts contradict a passed gate, is refused before it is written.
+
+    Args:
+        root: The store's directory; made if it is not there.
+        record: What to save; its `log` carries the wanted name.
+        artifacts: Bytes of each file that `record.artifacts` lists, by path.
+
+    Raises:
+        RecordError: the record does not hold, or its artifacts are not the files given.
+    """
+    files = dict(artifacts or {})
+    _refuse_unsound(record, files)
+    root.mkdir(parents=True, exist_ok=True)
+    with _locked(root):
+        _settle(root)
+        name = _free_name(root, record.log)
+        record = record.model_copy(update={"log": name})
+        data = dump(record)
+        if parse(data) != record:
+            raise RecordError("the record does not read back as it was written", fix="report this as a bug")
+        _land(root, name, {RECORD_NAME: data, **files})
+    return name
+
+
+def _refuse_unsound(record: Record, files: Mapping[str, bytes]) -> None:
+    listed = {artifact.path: artifact for artifact in record.artifacts}
+    if listed.keys() != files.keys():
+        odd = sorted(listed.keys() ^ files.keys())
+        raise RecordError(f"artifacts listed and given differ: {', '.join(odd)}", fix="list every file, once")
+    for path, content in files.items():
+        if (listed[path].sha256, listed[path].bytes) != (hashlib.sha256(content).hexdigest(), len(content)):
+            raise RecordError(f"{path}: listed with another digest or size", fix="digest the bytes that are saved")
+    gates = {gate.name: gate for gate in record.gates}
+    for cell in record.cells:
+        if isinstance(cell, Timed):
+            for outcome in (cell.gate, *cell.further):
+                if fault := gate_holds(gates[outcome.gate], outcome):
+                    raise RecordError(f"{cell.arm} on {cell.workload}: {fault}", fix="a failed gate has no timings")
+
+
+def _free_name(root: Path, wanted: str) -> str:
+    name, run = wanted, _run_of(wanted)
+    stem = _RUN.sub("", wanted)
+    while (root / name).exists():
+        run += 1
+        name = f"{stem}-{run}"
+    return name
+
+
+def _land(root: Path, name: str, files: Mapping[str, bytes]) -> None:
+    """Write the log's directory, then its ledger lines: each by one rename, with the lines pending in between."""
+    target = root / name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    building = Path(tempfile.mkdtemp(prefix=".tmp-", dir=root))
+    try:
+        for path, content in files.items():
+            _write(building / path, content)
+        building.chmod(0o755)
+        lines = {f"{name}/{path}": hashlib.sha256(content).hexdigest() for path, content in files.items()}
+        _replace(root / ledger.PENDING_NAME, ledger.dump(lines))
+        building.rename(target)
+        _sync(target.parent)
+    except BaseException:
+        shutil.rmtree(building, ignore_errors=True)
+        raise
+    _settle(root)
+
+
+def _settle(root: Path) -> None:
+    """Fold the lines of a save into the ledger, this one's or one that was cut short, and clear what it left."""
+    pending = root / ledger.PENDING_NAME
+    if pending.is_file():
+        _replace(root / ledger.FILE_NAME, ledger.dump(ledger.read(root)))
+        pending.unlink()
+        _sync(root)
+    for left in root.glob(".tmp-*"):
+        shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("xb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _replace(path: Path, text: str) -> None:
+    building = path.with_name(f".tmp-{path.name}")
+    building.unlink(missing_ok=True)
+    _write(building, text.encode())
+    building.replace(path)
+    _sync(path.parent)
+
+
+def _sync(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _locked(root: Path) -> Iterator[None]:
+    """Hold the store against another run's save; the lock goes with the process, however it ends."""
+    descriptor = os.open(root, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -111,25 +111,25 @@ def _tensor(bf16: float, **others: float) -> dict[str, float]:
 
 
 _HOPPER_SXM = _tensor(989.4, fp8=1978.9, int8=1978.9)
-_HOPPER_SXM_VECTOR = {"fp32": 66.9, "fp64": 33.5}
-_HOPPER_NVL = _tensor(835.5, fp8=1670.5, int8=1670.5, fp32=60, fp64=30)
-_AMPERE = _tensor(312, int8=624, fp32=19.5, fp64=9.7)
+_HOPPER_SXM_FULL = {"fp32": 66.9, "fp64": 66.9}
+_HOPPER_NVL = _tensor(835.5, fp8=1670.5, int8=1670.5, fp32=60, fp64=60)
+_AMPERE = _tensor(312, int8=624, fp32=19.5, fp64=19.5)
 
-# Where a sheet prints rates with sparsity, half of them stands here. fp32 and fp64 are vector rates: products on tensor
-# cores round to tf32 or, in fp64, run at up to twice the vector rate. Hopper's vector units boost beyond its tensor cores.
+# Where a sheet prints rates with sparsity, half of them stands here. fp32 is the vector rate: products that round their
+# operands are tf32. fp64 is the rate of tensor cores where they have it. Hopper boosts both beyond its other products.
 _DATASHEETS = (
     _Datasheet("NVIDIA H200", "NVIDIA H200 SXM", 4800, 1.83e9, _HOPPER_SXM),
-    _Datasheet("NVIDIA H200", "NVIDIA H200 SXM", 4800, 1.98e9, _HOPPER_SXM_VECTOR),
+    _Datasheet("NVIDIA H200", "NVIDIA H200 SXM", 4800, 1.98e9, _HOPPER_SXM_FULL),
     _Datasheet("NVIDIA H200 NVL", "NVIDIA H200 NVL", 4800, None, _HOPPER_NVL),
     _Datasheet("NVIDIA H100 80GB HBM3", "NVIDIA H100 SXM", 3350, 1.83e9, _HOPPER_SXM),
-    _Datasheet("NVIDIA H100 80GB HBM3", "NVIDIA H100 SXM", 3350, 1.98e9, _HOPPER_SXM_VECTOR),
+    _Datasheet("NVIDIA H100 80GB HBM3", "NVIDIA H100 SXM", 3350, 1.98e9, _HOPPER_SXM_FULL),
     _Datasheet("NVIDIA H100 NVL", "NVIDIA H100 NVL", 3900, None, _HOPPER_NVL),
-    _Datasheet("NVIDIA H100 PCIe", "NVIDIA H100 PCIe", 2000, None, _tensor(756, fp8=1513, int8=1513, fp32=51, fp64=26)),
+    _Datasheet("NVIDIA H100 PCIe", "NVIDIA H100 PCIe", 2000, None, _tensor(756, fp8=1513, int8=1513, fp32=51, fp64=51)),
     _Datasheet("NVIDIA B200", "NVIDIA HGX B200", 8000, None, _tensor(2250, fp8=4500)),
     _Datasheet("(NVIDIA )?A100-SXM.-80GB", "NVIDIA A100 80GB SXM", 2039, 1.41e9, _AMPERE),
     _Datasheet("NVIDIA A100 80GB PCIe", "NVIDIA A100 80GB PCIe", 1935, 1.41e9, _AMPERE),
     _Datasheet("(NVIDIA )?A100-(SXM.|PCIE)-40GB", "NVIDIA A100 40GB", 1555, 1.41e9, _AMPERE),
-    _Datasheet("NVIDIA A30", "NVIDIA A30", 933, 1.44e9, _tensor(165, int8=330, fp32=10.3, fp64=5.2)),
+    _Datasheet("NVIDIA A30", "NVIDIA A30", 933, 1.44e9, _tensor(165, int8=330, fp32=10.3, fp64=10.3)),
     _Datasheet("NVIDIA A10", "NVIDIA A10", 600, 1.695e9, _tensor(125, int8=250, fp32=31.2)),
     _Datasheet("NVIDIA L40S", "NVIDIA L40S", 864, None, _tensor(362.05, fp8=733, int8=733, fp32=91.6)),
     _Datasheet("NVIDIA L4", "NVIDIA L4", 300, 2.04e9, _tensor(121, fp8=242.5, int8=242.5, fp32=30.3)),

@@ -30,8 +30,8 @@ _LARGEST = 1e150
 _LARGEST_LOG = 700.0
 _DRIFT_Z = 2.576
 _DRIFT_SAMPLES = 10
-_MODE_SAMPLES = 20
-_MODE_SHARE = 0.85
+_MODE_SAMPLES = 30
+_MODE_SHARE = 0.88
 
 
 class Verdict(StrEnum):
@@ -221,8 +221,8 @@ def processes_needed(ratio: Interval, effect: float, n: int) -> int | None:
     """How many more processes a side would decide this ratio, measured with `n`; 0 if it is decided.
 
     Supposes that the estimate and the spread stay: the half-width on the log scale then falls as t / sqrt(n) (the
-    usual sample size iteration, Snedecor and Cochran 1989, section 6.14). The estimate will move, so this is a plan
-    with about even odds, not a promise. None: no number decides, because the estimate lies between SAME and the
+    usual iteration for a sample size, as in Snedecor and Cochran 1989). The estimate will move, so this is a plan with
+    about even odds, not a promise. None: no number decides, because the estimate lies between SAME and the
     minimum effect, or so near one of them that a million would not do.
 
     Raises:
@@ -301,9 +301,9 @@ def drift(samples: Sequence[float]) -> float | None:
 def modes(samples: Sequence[float]) -> tuple[float, float] | None:
     """The means of the two groups that samples fall into, or None when they do not.
 
-    Otsu's criterion (1979): the best split into two must explain 85 % of the variance; it explains 64 % of a normal
+    Otsu's criterion (1979): the best split into two must explain 88 % of the variance; it explains 64 % of a normal
     and 75 % of a uniform distribution. One in twenty is cut off at each end, and each group holds a tenth, so a few
-    outliers are not a mode. Modes less than 1 % apart and fewer than twenty samples give None.
+    outliers are not a mode. Modes less than 1 % apart and fewer than thirty samples give None.
     """
     ordered = sorted(_finite(samples, at_least=1))
     if len(ordered) < _MODE_SAMPLES:

@@ -180,7 +180,7 @@ def test_location_ignores_order_and_stays_within_the_values(values, rng):
     assert location(values) == found
 
 
-@given(values_of_processes, st.sampled_from([0.25, 0.5, 2.0, 1024.0]))
+@given(sides, st.sampled_from([0.25, 0.5, 2.0, 1024.0]))
 def test_location_scales_with_its_values(values, factor):
     found, scaled = location(values), location([x * factor for x in values])
     assert scaled == Interval(found.value * factor, found.low * factor, found.high * factor)

@@ -1,1 +1,1 @@
-"""Single ops: what they are (registry, definitions), whether they are right (gates, mutants), and the project's kernels."""
+"""Single ops: what they are (registry, definitions), whether they are right (gates), and the project's own kernels."""

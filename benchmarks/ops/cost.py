@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from evidence.schema.workloads import Work
-
 from benchmarks.ops.registry import ITEM_BYTES, Case, Direction, FlopFormula, Shape
+from evidence.schema.workloads import Work
 
 
 def compulsory_bytes(case: Case) -> int:

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.ops.registry import Case, Operand
 from evidence.errors import UnknownNameError
-
-from benchmarks.ops.registry import Case
 
 if TYPE_CHECKING:
     import torch
@@ -64,18 +63,16 @@ def draw(case: Case, seed: int, device: str) -> InputSet:
     generator = torch.Generator(device=device).manual_seed(seed)
     dtype = torch_dtype(case.dtype)
 
-    def normal(dimensions: tuple[str, ...]) -> torch.Tensor:
-        return torch.randn(case.shape.extents(dimensions), generator=generator, device=device)
+    def drawn(operand: Operand) -> torch.Tensor:
+        if operand.distribution not in DISTRIBUTIONS:
+            raise UnknownNameError("distribution", operand.distribution, DISTRIBUTIONS)
+        normal = torch.randn(case.shape.extents(operand.dimensions), generator=generator, device=device)
+        transformed: torch.Tensor = DISTRIBUTIONS[operand.distribution](normal)
+        return transformed.to(dtype)
 
-    tensors = {}
-    for spec in case.op.inputs:
-        if spec.distribution not in DISTRIBUTIONS:
-            raise UnknownNameError("distribution", spec.distribution, DISTRIBUTIONS)
-        drawn = DISTRIBUTIONS[spec.distribution](normal(spec.dimensions)).to(dtype)
-        tensors[spec.name] = drawn.requires_grad_(case.direction == "forward-backward")
-    upstream = ()
-    if case.direction == "forward-backward":
-        upstream = tuple(normal(spec.dimensions).to(dtype) for spec in case.op.outputs)
+    differentiates = case.direction == "forward-backward"
+    tensors = {operand.name: drawn(operand).requires_grad_(differentiates) for operand in case.op.inputs}
+    upstream = tuple(drawn(operand) for operand in case.op.outputs) if differentiates else ()
     return InputSet(seed, tensors, upstream)
 
 
@@ -86,9 +83,9 @@ def draw_timed(case: Case, device: str) -> tuple[InputSet, ...]:
 
 def distribution(case: Case) -> str:
     """Return the distributions as one text, for the workload."""
-    drawn = [f"{spec.name}: {spec.distribution}" for spec in case.op.inputs]
+    drawn = [f"{operand.name}: {operand.distribution}" for operand in case.op.inputs]
     if case.direction == "forward-backward":
-        drawn += [f"d{spec.name}: normal" for spec in case.op.outputs]
+        drawn += [f"d{operand.name}: {operand.distribution}" for operand in case.op.outputs]
     return "; ".join(drawn)
 
 

@@ -83,20 +83,16 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
-    """One input tensor: its dimensions and the distribution its elements are drawn from (`inputs.DISTRIBUTIONS`)."""
+class Operand:
+    """One input or output tensor: its dimensions, and what it is drawn from (`inputs.DISTRIBUTIONS`).
+
+    A dimension is a name of the shape, or a sum such as `Hq+Hkv`. For an output the distribution is that of its
+    upstream gradient. Gradients are not listed: in forward-backward every input has one.
+    """
 
     name: str
     dimensions: tuple[str, ...]
     distribution: str = "normal"
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """One output tensor. Gradients are not listed: every input has one."""
-
-    name: str
-    dimensions: tuple[str, ...]
 
 
 def by_keyword(target: Callable[..., Any], given: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -130,6 +126,11 @@ class Implementation:
         """Refuse a target that is not `module:attribute`."""
         if not _TARGET.fullmatch(self.target):
             raise OpError(f"target {self.target!r} of {self.name!r} is not module:attribute")
+
+    @property
+    def source(self) -> str:
+        """Name of the source its code comes from, in a record: the package, or `repository`."""
+        return self.package or "repository"
 
     def obstacle(self, direction: Direction) -> str | None:
         """Return why `direction` is not supported, or None if it is."""
@@ -168,8 +169,8 @@ class Op:
     module: str
     category: str
     device: Device
-    inputs: tuple[Input, ...]
-    outputs: tuple[Output, ...]
+    inputs: tuple[Operand, ...]
+    outputs: tuple[Operand, ...]
     reference: Implementation
     implementations: tuple[Implementation, ...]
     shapes: tuple[Shape, ...]
@@ -184,31 +185,42 @@ class Op:
     gate_seeds: int = 3
 
     def __post_init__(self) -> None:
-        """Refuse what contradicts itself: repeated names, a self-reference, a shape of other dimensions, a missing tolerance."""
-        self._refuse_duplicates()
+        """Refuse repeated names, a self-reference, a shape of other dimensions, a missing tolerance."""
+        self._check_names()
+        self._check_dimensions()
         if self.sets < 2 or self.gate_seeds < max(3, self.sets):
-            raise OpError(f"{self.name}: at least two input sets are rotated, and at least three, with those, are gated")
-        dimensions = {part for tensor in (*self.inputs, *self.outputs) for name in tensor.dimensions for part in name.split("+")}
-        for shape in self.shapes:
-            if {dimension for dimension, _ in shape.sizes} != dimensions:
-                raise OpError(f"{self.name}: shape {shape.name} does not give the dimensions {', '.join(sorted(dimensions))}")
-        given = {(tolerance.dtype, tolerance.direction) for tolerance in self.tolerances}
+            raise OpError(
+                f"{self.name}: two input sets at least are rotated, three at least, those included, are gated"
+            )
+        given = [(tolerance.dtype, tolerance.direction) for tolerance in self.tolerances]
         wanted = {(dtype, direction) for dtype in self.dtypes for direction in self.directions}
-        if given != wanted or len(self.tolerances) != len(given):
+        if set(given) != wanted or len(given) != len(wanted):
             raise OpError(f"{self.name}: one tolerance for each dtype and direction, not {sorted(given)}")
 
-    def _refuse_duplicates(self) -> None:
+    def _check_names(self) -> None:
         for kind, names in (
             ("implementation", [entry.name for entry in self.implementations]),
             ("shape", [shape.name for shape in self.shapes]),
-            ("tensor", [tensor.name for tensor in (*self.inputs, *self.outputs)]),
+            ("tensor", [operand.name for operand in (*self.inputs, *self.outputs)]),
         ):
             for first, second in pairwise(sorted(names)):
                 if first == second:
                     raise DuplicateNameError(kind, first, (self.module, self.module))
         for entry in self.implementations:
             if entry.target == self.reference.target:
-                raise OpError(f"{self.name}: implementation {entry.name!r} is its own reference", fix="name another oracle")
+                raise OpError(
+                    f"{self.name}: implementation {entry.name!r} is its own reference", fix="name another oracle"
+                )
+
+    def _check_dimensions(self) -> None:
+        operands = (*self.inputs, *self.outputs)
+        dimensions = {part for operand in operands for name in operand.dimensions for part in name.split("+")}
+        for shape in self.shapes:
+            if {dimension for dimension, _ in shape.sizes} != dimensions:
+                raise OpError(f"{self.name}: shape {shape.name} does not give just {', '.join(sorted(dimensions))}")
+        for operand in operands:
+            if not set(self.independent) <= set(operand.dimensions):
+                raise OpError(f"{self.name}: {operand.name} lacks an independent dimension, so slices would overlap")
 
     def implementation(self, name: str) -> Implementation:
         """Return the implementation of that name.
@@ -292,7 +304,7 @@ class Case:
         """Seeds the gate runs on: those of the timed sets first, then further ones."""
         return tuple(range(self.op.seed, self.op.seed + self.op.gate_seeds))
 
-    def elements(self, tensor: Input | Output) -> int:
+    def elements(self, tensor: Operand) -> int:
         """Return the number of elements of one of the op's tensors."""
         return math.prod(self.shape.extents(tensor.dimensions))
 

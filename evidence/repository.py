@@ -1,0 +1,172 @@
+"""Owns what git says of the repository: commits, files of a commit, and the digests of its two trees.
+
+Everything is asked of the `git` program. A machine without it, or a folder that is no work tree, has no `Repository`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+from evidence.errors import EvidenceError
+
+DOCS = "docs"
+"""Left out of tree digests, so that writing a log does not dirty the source that measured it."""
+
+_LOCATION = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_COMMON_DIR")
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_SCP_ADDRESS = re.compile(r"(?:[^@/:]+@)?([^/:@]+\.[^/:@]+):(?!//)(.+)")
+
+
+class RepositoryError(EvidenceError):
+    """git could not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A git work tree, by its top folder."""
+
+    root: Path
+
+    @classmethod
+    def find(cls, start: Path) -> Repository | None:
+        """Return the work tree that holds `start`; None where git is not installed or there is no work tree."""
+        if shutil.which("git") is None:
+            return None
+        folder = start if start.is_dir() else start.parent
+        try:
+            top = _git(folder, "rev-parse", "--show-toplevel").decode().rstrip("\n")
+        except RepositoryError:
+            return None
+        return cls(Path(top)) if top else None
+
+    def commit(self) -> str | None:
+        """Return the commit that is checked out; None before the first one."""
+        try:
+            return _git(self.root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}").decode().strip()
+        except RepositoryError:
+            return None
+
+    def has_commit(self, commit: str) -> bool:
+        """Whether the repository holds the commit."""
+        return commit in self.known_commits((commit,))
+
+    def known_commits(self, commits: Collection[str]) -> frozenset[str]:
+        """Return those of `commits` that the repository holds, in one call of git."""
+        asked = sorted({commit for commit in commits if _COMMIT.fullmatch(commit)})
+        if not asked:
+            return frozenset()
+        wanted = "".join(f"{commit}^{{commit}}\n" for commit in asked).encode()
+        lines = _git(self.root, "cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=wanted).decode()
+        found = {line.split(" ")[0] for line in lines.splitlines() if line.endswith(" commit")}
+        return frozenset(asked) & found
+
+    def commit_tree_sha256(self, commit: str) -> str:
+        """Return the digest of a commit's files outside docs/.
+
+        Raises:
+            RepositoryError: there is no such commit here.
+        """
+        listed = _git(self.root, "ls-tree", "-r", "-z", "--full-tree", _checked(commit))
+        return _digest(_entry(entry, (0, 2)) for entry in listed.split(b"\0") if entry)
+
+    def work_tree_sha256(self) -> str:
+        """Return the same digest of what a commit of everything would hold now: tracked and untracked, not ignored.
+
+        git itself adds the files, to an index and an object folder that are thrown away, so that modes, links and
+        content filters are its own and the repository stays untouched.
+
+        Raises:
+            RepositoryError: git could not read the work tree.
+        """
+        with tempfile.TemporaryDirectory(prefix="evidence-tree-") as scratch:
+            index = self._path_of("index")
+            if index.is_file():
+                shutil.copyfile(index, Path(scratch) / "index")
+            objects = Path(scratch) / "objects"
+            objects.mkdir()
+            aside = {
+                "GIT_INDEX_FILE": str(Path(scratch) / "index"),
+                "GIT_OBJECT_DIRECTORY": str(objects),
+                "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(self._path_of("objects")),
+            }
+            _git(self.root, "add", "--all", "--", ":(top)", f":(top,exclude){DOCS}", variables=aside)
+            listed = _git(self.root, "ls-files", "--stage", "-z", "--full-name", ":(top)", variables=aside)
+        return _digest(_entry(entry, (0, 1)) for entry in listed.split(b"\0") if entry)
+
+    def file_at(self, commit: str, path: str) -> bytes | None:
+        """Return the bytes of a file as of a commit; None if either is not there."""
+        try:
+            return _git(self.root, "cat-file", "blob", f"{_checked(commit)}:{path}")
+        except RepositoryError:
+            return None
+
+    def remote_url(self) -> str | None:
+        """Return the public address of `origin`, or of the only remote, without credentials; None if it has none."""
+        names = _git(self.root, "remote").decode().splitlines()
+        name = "origin" if "origin" in names else names[0] if len(names) == 1 else None
+        if name is None:
+            return None
+        return public_address(_git(self.root, "config", "--get", f"remote.{name}.url").decode().strip())
+
+    def _path_of(self, name: str) -> Path:
+        found = _git(self.root, "rev-parse", "--git-path", name).decode().rstrip("\n")
+        return (self.root / found).resolve()
+
+
+def public_address(url: str) -> str | None:
+    """Return a remote's address without user name, password and query; None for a path on some machine.
+
+    `git@host:owner/name` becomes `https://host/owner/name`, which names the same repository to a reader.
+    """
+    parts = urlsplit(url)
+    if parts.scheme in {"http", "https", "ssh", "git"} and parts.hostname:
+        port = f":{parts.port}" if parts.port and parts.scheme != "ssh" else ""
+        scheme = "https" if parts.scheme in {"ssh", "git"} else parts.scheme
+        return urlunsplit((scheme, parts.hostname + port, parts.path, "", ""))
+    if match := _SCP_ADDRESS.fullmatch(url):
+        return f"https://{match[1]}/{match[2].lstrip('/')}"
+    return None
+
+
+def _checked(commit: str) -> str:
+    if _COMMIT.fullmatch(commit) is None:
+        raise RepositoryError(f"{commit!r} is not a full commit id")
+    return commit
+
+
+def _entry(listed: bytes, columns: tuple[int, int]) -> bytes | None:
+    """Turn one line of git into `mode blob-id path`; None for a file below docs/."""
+    head, _, path = listed.partition(b"\t")
+    if path.startswith(f"{DOCS}/".encode()):
+        return None
+    words = head.split(b" ")
+    return b" ".join((words[columns[0]], words[columns[1]], path))
+
+
+def _digest(entries: Iterable[bytes | None]) -> str:
+    """Return the sha256 over the sorted lines, each ended by a line feed."""
+    lines = sorted(entry for entry in entries if entry is not None)
+    return hashlib.sha256(b"".join(line + b"\n" for line in lines)).hexdigest()
+
+
+def _git(folder: Path, *arguments: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None) -> bytes:
+    """Run git in a folder and return what it prints, whatever repository the caller's own variables point at."""
+    environment = {name: value for name, value in os.environ.items() if name not in _LOCATION}
+    environment |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", **(variables or {})}
+    try:
+        done = subprocess.run(["git", *arguments], cwd=folder, input=stdin, capture_output=True, env=environment)
+    except OSError as error:
+        raise RepositoryError(f"git cannot be run: {error.strerror}", fix="install git") from None
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip()
+        raise RepositoryError(f"git {arguments[0]} failed: {said or f'exit code {done.returncode}'}")
+    return done.stdout

@@ -44,7 +44,18 @@ if TYPE_CHECKING:
 Phase = Literal["before", "timed-outputs"]
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
-_GATE_MODULES = ("calls", "comparison", "gates", "inputs", "mutants", "poison", "references", "slices", "tolerances")
+_GATE_MODULES = (
+    "calls",
+    "comparison",
+    "gates",
+    "inputs",
+    "mutants",
+    "poison",
+    "references",
+    "registry",
+    "slices",
+    "tolerances",
+)
 WEAKENING_VARIABLES = (
     "FLA_CI_ENV",
     "FLA_TRIL_PRECISION",

@@ -14,9 +14,9 @@ from benchmarks.ops.registry import Case
 if TYPE_CHECKING:
     import torch
 
-_LIVE_BYTES_PER_INPUT_BYTE = 8
-"""What a chunked fp64 reference keeps for its backward pass, measured in its fp64 inputs; rounded up."""
-_BUDGET_BYTES: Mapping[str, int] = {"cpu": 1 << 30, "cuda": 32 << 30}
+LIVE_BYTES_PER_INPUT_BYTE = 12
+"""What the fp64 references keep alive, in units of their fp64 inputs: up to 10 for autograd, 2 more for results."""
+_CPU_BUDGET_BYTES = 1 << 30
 
 
 def evaluate_reference(case: Case, given: InputSet) -> tuple[torch.Tensor, ...]:
@@ -24,31 +24,41 @@ def evaluate_reference(case: Case, given: InputSet) -> tuple[torch.Tensor, ...]:
     import torch
 
     call = bind(case.op.reference, case)
-    specs = (*case.op.outputs, *(case.op.inputs if case.direction == "forward-backward" else ()))
+    operands = (*case.op.outputs, *(case.op.inputs if case.direction == "forward-backward" else ()))
     some = next(iter(given.tensors.values()))
     whole = tuple(
-        torch.empty(case.shape.extents(spec.dimensions), dtype=torch.float64, device=some.device) for spec in specs
+        torch.empty(case.shape.extents(operand.dimensions), dtype=torch.float64, device=some.device)
+        for operand in operands
     )
-    for ranges in slices(case, some.device.type):
+    for ranges in slices(case, _budget_bytes(some.device)):
         tensors = {
-            spec.name: _narrow(given.tensors[spec.name], spec.dimensions, ranges).detach().double()
-            for spec in case.op.inputs
+            operand.name: _narrow(given.tensors[operand.name], operand.dimensions, ranges).detach().double()
+            for operand in case.op.inputs
         }
         for tensor in tensors.values():
             tensor.requires_grad_(case.direction == "forward-backward")
         upstream = tuple(
-            _narrow(tensor, spec.dimensions, ranges).double()
-            for spec, tensor in zip(case.op.outputs, given.upstream, strict=False)
+            _narrow(tensor, operand.dimensions, ranges).double()
+            for operand, tensor in zip(case.op.outputs if given.upstream else (), given.upstream, strict=True)
         )
-        for target, spec, part in zip(whole, specs, call(InputSet(given.seed, tensors, upstream)), strict=True):
-            _narrow(target, spec.dimensions, ranges).copy_(part.detach())
+        for target, operand, part in zip(whole, operands, call(InputSet(given.seed, tensors, upstream)), strict=True):
+            _narrow(target, operand.dimensions, ranges).copy_(part.detach())
     return whole
 
 
-def slices(case: Case, device: str) -> Iterator[Mapping[str, tuple[int, int]]]:
-    """Yield ranges (start, length) by independent dimension; together they cover every element once."""
-    fp64_bytes = 8 * sum(case.elements(spec) for spec in case.op.inputs)
-    pieces = math.ceil(fp64_bytes * _LIVE_BYTES_PER_INPUT_BYTE / _BUDGET_BYTES[device])
+def _budget_bytes(device: torch.device) -> int:
+    import torch
+
+    return torch.cuda.get_device_properties(device).total_memory // 2 if device.type == "cuda" else _CPU_BUDGET_BYTES
+
+
+def slices(case: Case, budget_bytes: int) -> Iterator[Mapping[str, tuple[int, int]]]:
+    """Yield ranges (start, length) by independent dimension, each within the budget if it can be.
+
+    Together they cover every element once.
+    """
+    fp64_bytes = 8 * sum(case.elements(operand) for operand in case.op.inputs)
+    pieces = math.ceil(fp64_bytes * LIVE_BYTES_PER_INPUT_BYTE / budget_bytes)
     by_dimension = []
     for dimension in case.op.independent:
         size = case.shape.size(dimension)

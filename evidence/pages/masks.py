@@ -1,0 +1,117 @@
+"""Owns which parts of a page's body are prose: code, comments, markup, mathematics and calls are blanked, in place.
+
+Masked text has the length and the lines of the original, so that an offset in one is the offset in the other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+BLANK = " "
+
+_FENCE = re.compile(r"[ \t>]*(?P<fence>`{3,}|~{3,})(?P<info>[^`\n]*)")
+_ITEM = re.compile(r"(?P<indent>[ ]*)(?:[-*+]|\d+[.)]|!!!|\?\?\?\+?|===[!+]*|///|\[\^[^\]]+\]:|:)[ \t]")
+_CODE_SPAN = re.compile(r"(?<!`)(?P<ticks>`+)(?!`)(?:.|\n(?!\s*\n))*?(?<!`)(?P=ticks)(?!`)")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_RAW_TEXT = re.compile(
+    r"<(?P<tag>pre|code|script|style|textarea|svg|math)\b[^>]*>.*?(?:</(?P=tag)\s*>|\Z)", re.DOTALL | re.I
+)
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_MATHS = re.compile(
+    r"\$\$.+?\$\$|\\\(.+?\\\)|\\\[.+?\\\]|(?<![\\$\w])\$(?![\s$])[^$\n]+?(?<![\s\\])\$(?![\w$])", re.DOTALL
+)
+_TARGET = re.compile(r"(?<=\])\((?:[^()\n]|\([^()\n]*\))*\)|^[ ]{0,3}\[[^\]\n]+\]:[^\n]*|<?https?://[^\s>)]+>?", re.M)
+_ATTRIBUTES = re.compile(r"\{:?[ \t]*[.#][^{}\n]*\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """A fenced block and the lines of its two marks, counted in the body from 1."""
+
+    info: str
+    content: str
+    opens: int
+    closes: int
+    is_closed: bool
+
+
+def _blank_all(text: str, pattern: re.Pattern[str]) -> str:
+    return pattern.sub(lambda match: re.sub(r"[^\n]", BLANK, match[0]), text)
+
+
+def code(body: str) -> str:
+    """The body without code: fences, indented blocks, code spans and the elements that hold raw text."""
+    without = _blank_all(_without_blocks(body), _RAW_TEXT)
+    return _blank_all(without, _CODE_SPAN)
+
+
+def comments(body: str) -> str:
+    """The body without HTML comments; apply it to text that has lost its code."""
+    return _blank_all(body, _COMMENT)
+
+
+def prose(body: str, markers: Mapping[str, str]) -> str:
+    """The body with nothing but what a reader reads as text."""
+    text = comments(code(jinja(body, markers)))
+    for pattern in (_ATTRIBUTES, _TARGET, _TAG, _MATHS):
+        text = _blank_all(text, pattern)
+    return text
+
+
+def jinja(body: str, markers: Mapping[str, str]) -> str:
+    """The body without Jinja expressions, statements and comments."""
+    for kind in ("comment", "block", "variable"):
+        start, end = re.escape(markers[f"{kind}_start_string"]), re.escape(markers[f"{kind}_end_string"])
+        body = _blank_all(body, re.compile(f"{start}.*?{end}", re.DOTALL))
+    return body
+
+
+def fences(body: str) -> Iterator[Fence]:
+    """Yield fenced blocks in order, those inside lists and admonitions too."""
+    lines = body.split("\n")
+    number = 0
+    while number < len(lines):
+        opened = _FENCE.match(lines[number])
+        number += 1
+        if opened is None:
+            continue
+        first, closed = number, False
+        while number < len(lines) and not closed:
+            closed = _closes(lines[number], opened["fence"])
+            number += 1
+        content = lines[first : number - 1 if closed else number]
+        yield Fence(opened["info"].strip(), "\n".join(content), first, number, closed)
+
+
+def _closes(line: str, fence: str) -> bool:
+    stripped = line.lstrip(" \t>").rstrip()
+    return len(stripped) >= len(fence) and set(stripped) == {fence[0]}
+
+
+def _without_blocks(body: str) -> str:
+    """Blank fenced and indented code, line by line."""
+    lines = body.split("\n")
+    fenced = {number for fence in fences(body) for number in range(fence.opens, fence.closes + 1)}
+    inside: list[int] = []
+    was_blank, was_code = True, False
+    for index, line in enumerate(lines):
+        if index + 1 in fenced:
+            lines[index] = BLANK * len(line)
+            was_blank = was_code = False
+            continue
+        if not line.strip():
+            was_blank = True
+            continue
+        indent = len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip())
+        while inside and indent < inside[-1] and was_blank:
+            inside.pop()
+        base = inside[-1] if inside else 0
+        is_code = indent >= base + 4 and (was_blank or was_code)
+        if is_code:
+            lines[index] = BLANK * len(line)
+        elif item := _ITEM.match(line):
+            inside.append(len(item["indent"]) + 4)
+        was_blank, was_code = False, is_code
+    return "\n".join(lines)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import types
 from collections.abc import Callable, Mapping
@@ -197,6 +199,19 @@ def test_outputs_of_timed_calls_are_rechecked(fla) -> None:
     nothing = recheck(case, chunk, {})
     assert isinstance(nothing, Failed)
     assert nothing.reason == "error"
+
+
+def test_variables_that_weaken_other_gates_do_not_weaken_this_one(torch) -> None:
+    program = (
+        "from benchmarks.ops import gates\n"
+        "from benchmarks.ops.registry import find\n"
+        "case = find('qk_norm').case('t8-hq4-hkv2-d64', 'bf16', 'forward')\n"
+        "tried = gates.mutation(case, case.op.implementation('torch'), device='cpu')\n"
+        "print(tried.survivors, [setting.name for setting in gates.definition(case).variables], __debug__)"
+    )
+    weakened = {**os.environ, "PYTHONOPTIMIZE": "1", "FLA_CI_ENV": "1"}
+    ran = subprocess.run([sys.executable, "-c", program], env=weakened, capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "() ['FLA_CI_ENV', 'PYTHONOPTIMIZE'] False"
 
 
 def test_the_definition_says_what_was_asked(torch) -> None:

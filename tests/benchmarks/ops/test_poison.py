@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchmarks.ops.poison import poisoned
 
 
@@ -29,7 +31,11 @@ def test_written_memory_is_not_touched(torch) -> None:
     assert not bool(torch.zeros(3).isnan().any())
 
 
-def test_backward_passes_are_poisoned_too(torch) -> None:
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_backward_passes_are_poisoned_too(torch, device: str) -> None:
+    if device == "cuda" and not torch.cuda.is_available():
+        pytest.skip("no GPU")
+
     class Half(torch.autograd.Function):
         @staticmethod
         def forward(ctx, x):
@@ -39,7 +45,7 @@ def test_backward_passes_are_poisoned_too(torch) -> None:
         def backward(ctx, upstream):
             return torch.empty_like(upstream)
 
-    x = torch.ones(5, requires_grad=True)
+    x = torch.ones(5, requires_grad=True, device=device)
     with poisoned():
-        (gradient,) = torch.autograd.grad(Half.apply(x), x, torch.ones(5))
+        (gradient,) = torch.autograd.grad(Half.apply(x), x, torch.ones(5, device=device))
     assert bool(gradient.isnan().all())

@@ -73,3 +73,25 @@ def test_rms_norm_pair_is_two_rms_norms(torch) -> None:
     weights = torch.randn(2, 16, dtype=torch.float64)
     for actual, x, weight in zip(references.rms_norm_pair(q, k, *weights, 1e-3), (q, k), weights, strict=True):
         torch.testing.assert_close(actual, torch.nn.functional.rms_norm(x, (16,), weight, 1e-3))
+
+
+def test_references_of_the_gpu_ops_equal_fla_naive_recurrences(fla, torch) -> None:
+    from fla.ops.gated_delta_rule.naive import naive_recurrent_gated_delta_rule
+    from fla.ops.gla.naive import naive_recurrent_gla
+    from fla.ops.kda.naive import naive_recurrent_kda
+
+    def unit(x):
+        return x * torch.rsqrt(x.square().sum(-1, keepdim=True) + 1e-6)
+
+    naive = {
+        "chunk_gla": lambda q, k, v, g: naive_recurrent_gla(q, k, v, g)[0],
+        "chunk_gdn": lambda q, k, v, g, beta: naive_recurrent_gated_delta_rule(unit(q), unit(k), v, beta, g)[0],
+        "chunk_kda": lambda q, k, v, g, beta: naive_recurrent_kda(unit(q), unit(k), v, g, beta)[0],
+    }
+    for name, theirs in naive.items():
+        case = find(name).case("b1-t70-h2-d16", "bf16", "forward")
+        given = draw(case, 2, "cpu").tensors
+        expected = theirs(**{key: tensor.float() for key, tensor in given.items()}).double()
+        wide = InputSet(2, {key: tensor.double() for key, tensor in given.items()}, ())
+        actual = bind(case.op.reference, case)(wide)[0]
+        assert float((actual - expected).norm() / expected.norm()) < 1e-6, name

@@ -31,13 +31,15 @@ class Finding:
     """What one rule found at one place. The rule's code is not repeated here.
 
     `fix` is empty where the rule's own first fix paragraph says enough. `cited` are the places that print numbers
-    from what is wrong: a reader of the page should hear of it there.
+    from what is wrong: a reader of the page should hear of it there. `severity` is set where it depends on what was
+    found; None means the rule's own.
     """
 
     at: Location
     message: str
     fix: str = ""
     cited: tuple[Location, ...] = ()
+    severity: Severity | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ EvidenceError
 ├── LedgerError              SHA256SUMS cannot be read
 ├── ProjectError             the folder is not a documentation project
 ├── ClaimsError              a claims file, claim or table cannot be read
+├── ItemError                a claim or table that its logs do not bear out; carries the rule
 ├── ComparisonError          numbers that cannot be compared or reduced
 ├── UnknownNameError         a name that refers to nothing; carries the nearest one
 └── DuplicateNameError       two things of one name
@@ -66,6 +67,16 @@ class ClaimsError(EvidenceError):
         """Carry the line of the claims file."""
         super().__init__(message, fix=fix)
         self.line = line
+
+
+class ItemError(EvidenceError):
+    """A claim or table that its logs do not bear out: `code` is the rule, `parts` the key of the item at fault."""
+
+    def __init__(self, code: str, message: str, *parts: str | int, fix: str = "") -> None:
+        """Carry the rule and the place inside the item."""
+        super().__init__(message, fix=fix)
+        self.code = code
+        self.parts = parts
 
 
 class ComparisonError(EvidenceError):

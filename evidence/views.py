@@ -1,4 +1,4 @@
-"""Owns what a page shows, as data: tables, statements and the evidence under them. No markup, and nothing left to compute.
+"""Owns what a page shows, as data: tables, statements and the evidence under them; no markup, nothing left to compute.
 
 Numbers come twice: as the interval (SI) a chart draws, and as the text every renderer prints. Text is untrusted: it may
 hold anything a record held, and each renderer escapes it.

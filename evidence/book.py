@@ -1,0 +1,188 @@
+"""Owns the claims of a project evaluated against its store: each item built once, or what is wrong with it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from evidence import claims, sentences, statements, tables
+from evidence.claims import Claims, Placed
+from evidence.diagnostics import Finding, Location
+from evidence.errors import ComparisonError, EvidenceError, ItemError, RecordError, UnknownNameError
+from evidence.evaluation import Reading, readings_of
+from evidence.project import Project
+from evidence.schema.claims import Claim, Status, TableSpec
+from evidence.store import Loaded, Store
+from evidence.views import Figure, Statement, Table
+
+CITES_SUPERSEDED, UNBACKED, CRASHED = "EV611", "EV601", "EV901"
+
+
+class Unrenderable(EvidenceError):
+    """An item that cannot be shown. `findings` says why; empty where the cause is reported elsewhere."""
+
+    def __init__(self, message: str, findings: tuple[tuple[str, Finding], ...], *, fix: str = "") -> None:
+        """Carry the findings with their rules."""
+        super().__init__(message, fix=fix)
+        self.findings = findings
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """An item built, or why it is not."""
+
+    built: Statement | tables.Built | None
+    findings: tuple[tuple[str, Finding], ...]
+    message: str = ""
+
+
+class Book:
+    """Claims and tables by id, each evaluated once against the store."""
+
+    def __init__(self, project: Project, store: Store) -> None:
+        """Read a project's claims files; its logs are read as items are asked for."""
+        self._store = store
+        self._claims = claims.load(project.claims, project.root)
+        self._outcomes: dict[str, _Outcome] = {}
+        self._readings: dict[str, Mapping[str, Reading]] = {}
+
+    @property
+    def claims(self) -> Claims:
+        """What the files hold, as written."""
+        return self._claims
+
+    @functools.cached_property
+    def ids(self) -> tuple[str, ...]:
+        """Every id that can be called, sorted."""
+        return tuple(sorted({*self._claims.claims, *self._claims.tables}))
+
+    @functools.cached_property
+    def log_status(self) -> Mapping[str, Status]:
+        """Status of each log that has one."""
+        return {log: placed.item for log, placed in self._claims.logs.items()}
+
+    @functools.cached_property
+    def findings(self) -> tuple[tuple[str, Finding], ...]:
+        """Everything that is wrong in the claims files and between them and the store."""
+        found = list(self._claims.findings)
+        for log, placed in self._claims.logs.items():
+            if all(entry.log != log for entry in self._store.entries):
+                unknown = UnknownNameError("log", log, [entry.log for entry in self._store.entries])
+                found.append((UNBACKED, Finding(placed.at(), f"logs.{log}: {unknown.message}", unknown.fix)))
+        for id_ in self.ids:
+            found += self._outcome(id_).findings
+        return tuple(found)
+
+    def table(self, id_: str) -> Table:
+        """Return a table.
+
+        Raises:
+            UnknownNameError: no table has that id.
+            Unrenderable: its logs do not bear it out.
+        """
+        return self.built_table(id_).view
+
+    def built_table(self, id_: str) -> tables.Built:
+        """Return a table with what it covers.
+
+        Raises:
+            UnknownNameError: no table has that id.
+            Unrenderable: its logs do not bear it out.
+        """
+        self._require(id_, "table", self._claims.tables)
+        outcome = self._outcome(id_)
+        if not isinstance(outcome.built, tables.Built):
+            raise Unrenderable(outcome.message, outcome.findings)
+        return outcome.built
+
+    def statement(self, id_: str) -> Statement:
+        """Return a claim.
+
+        Raises:
+            UnknownNameError: no claim has that id.
+            Unrenderable: its logs do not bear it out, or another claim has replaced it.
+        """
+        self._require(id_, "claim", self._claims.claims)
+        outcome = self._outcome(id_)
+        if not isinstance(outcome.built, Statement):
+            raise Unrenderable(outcome.message, outcome.findings)
+        status = self._claims.claims[id_].item.status
+        if status is not None and status.superseded_by is not None:
+            at = self._claims.claims[id_].at("status")
+            finding = Finding(at, f"{id_} is superseded", f"call {status.superseded_by!r} instead")
+            raise Unrenderable(finding.message, ((CITES_SUPERSEDED, finding),), fix=finding.fix)
+        return outcome.built
+
+    def value(self, id_: str, field: str) -> Figure:
+        """Return one field of a claim, such as `ratio` or `latency.candidate:ms`.
+
+        Raises:
+            UnknownNameError: no claim has that id.
+            Unrenderable: the claim does not stand, or the field means nothing in it.
+        """
+        self.statement(id_)
+        try:
+            return sentences.figure(field, self.readings(id_), key="field")
+        except ItemError as error:
+            raise Unrenderable(f"{id_}: {error.message}", (), fix=error.fix) from None
+
+    def readings(self, id_: str) -> Mapping[str, Reading]:
+        """Return the readings of a claim that stands, the main one under an empty name."""
+        if id_ not in self._readings:
+            self._readings[id_] = readings_of(self._claims.claims[id_].item, self.log)
+        return self._readings[id_]
+
+    def logs_of(self, id_: str) -> tuple[str, ...]:
+        """Return the logs that an item prints from; empty if it cannot be shown."""
+        built = self._outcome(id_).built if id_ in self.ids else None
+        view = built.view if isinstance(built, tables.Built) else built
+        return tuple(one.log for one in view.evidence) if view is not None else ()
+
+    def log(self, series: str) -> Loaded:
+        """Return the log a series stands on: its newest that is not historical, or the dated log itself.
+
+        Raises:
+            UnknownNameError: no such series or log.
+            RecordError: its file is not a record.
+        """
+        if any(entry.log == series for entry in self._store.entries):
+            return self._store.load(series)
+        current = [entry for entry in self._store.series_of(series) if not self._is_retired(entry.log)]
+        return self._store.load(current[-1].log) if current else self._store.newest(series)
+
+    def _is_retired(self, log: str) -> bool:
+        return log in self.log_status
+
+    def _require(self, id_: str, kind: str, known: Mapping[str, object]) -> None:
+        if id_ in self._claims.malformed:
+            raise Unrenderable(f"{id_} is malformed in its claims file", ())
+        if id_ not in known:
+            raise UnknownNameError(kind, id_, known)
+
+    def _outcome(self, id_: str) -> _Outcome:
+        if id_ not in self._outcomes:
+            placed = self._claims.claims.get(id_) or self._claims.tables[id_]
+            self._outcomes[id_] = self._build(placed)
+        return self._outcomes[id_]
+
+    def _build(self, placed: Placed[Claim] | Placed[TableSpec]) -> _Outcome:
+        try:
+            if isinstance(placed.item, Claim):
+                return _Outcome(statements.build(placed, self.log, self.log_status), ())
+            return _Outcome(tables.build(placed, self.log, self.log_status), ())
+        except ItemError as error:
+            message = f"{placed.id}: {error.message}"
+            return _Outcome(None, ((error.code, Finding(placed.at(*error.parts), message, error.fix)),), message)
+        except RecordError as error:
+            # The record's own finding says what is wrong; a second one here would be its echo.
+            return _Outcome(None, (), f"{placed.id}: its log does not load: {error.message}")
+        except ComparisonError as error:
+            message = f"{placed.id}: {error.message}"
+            return _Outcome(None, ((UNBACKED, Finding(placed.at(), message, error.fix)),), message)
+
+
+def place_of(book: Book, id_: str) -> Location:
+    """Return where an id is written, for a finding about the item as a whole."""
+    placed = book.claims.claims.get(id_) or book.claims.tables[id_]
+    return placed.at()

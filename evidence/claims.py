@@ -1,0 +1,248 @@
+"""Owns reading docs/claims/*.yml: YAML 1.2 with line numbers, no duplicate keys, one namespace of ids.
+
+A file that cannot be parsed is one finding; an item that is malformed is one finding and is not there for its callers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from evidence.diagnostics import Finding, Location
+from evidence.errors import nearest
+from evidence.schema.claims import (
+    VERDICT_WORDS,
+    Also,
+    Claim,
+    ClaimsFile,
+    DerivedColumn,
+    Id,
+    Mechanism,
+    Note,
+    Omission,
+    Status,
+    TableSpec,
+    Waiver,
+)
+
+MALFORMED, DUPLICATE = "EV620", "EV621"
+_MAXIMUM_NODES = 100_000
+_MAXIMUM_DEPTH = 40
+_ID: TypeAdapter[str] = TypeAdapter(Id)
+_BRANCH = re.compile(r"[\[\]\-() ]|^(literal|dict|str|DerivedColumn|constrained)")
+
+Item = TypeVar("Item", Claim, TableSpec, Status)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed(Generic[Item]):
+    """An item with where it and its parts stand."""
+
+    id: str
+    item: Item
+    path: str
+    lines: Mapping[tuple[str | int, ...], int]
+
+    def at(self, *parts: str | int) -> Location:
+        """Return the place of a part of the item, or of what holds it."""
+        return _place(self.path, self.lines, parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """Everything the claims files hold, and what is wrong with them."""
+
+    tables: Mapping[str, Placed[TableSpec]] = field(default_factory=dict)
+    claims: Mapping[str, Placed[Claim]] = field(default_factory=dict)
+    logs: Mapping[str, Placed[Status]] = field(default_factory=dict)
+    findings: tuple[tuple[str, Finding], ...] = ()
+    malformed: frozenset[str] = frozenset()
+    """Ids that stand in a file and could not be read: calls of them are no finding of their own."""
+
+    @property
+    def waivers(self) -> Iterator[tuple[str, Location, Waiver]]:
+        """Every waiver, with the id it stands under."""
+        for claim in self.claims.values():
+            for index, waiver in enumerate(claim.item.waive):
+                yield claim.id, claim.at("waive", index), waiver
+        for table in self.tables.values():
+            for index, waiver in enumerate(table.item.waive):
+                yield table.id, table.at("waive", index), waiver
+
+
+def load(directory: Path, root: Path) -> Claims:
+    """Read every claims file of a directory; paths in findings are relative to `root`."""
+    tables: dict[str, Placed[TableSpec]] = {}
+    claims: dict[str, Placed[Claim]] = {}
+    logs: dict[str, Placed[Status]] = {}
+    findings: list[tuple[str, Finding]] = []
+    malformed: set[str] = set()
+    seen: dict[str, Location] = {}
+    for path in sorted(directory.glob("*.yml")):
+        name = path.relative_to(root).as_posix()
+        document = _read(path, name, findings)
+        sections: tuple[tuple[str, Any, dict[str, Any]], ...] = (
+            ("tables", TableSpec, tables),
+            ("claims", Claim, claims),
+            ("logs", Status, logs),
+        )
+        for section, kind, target in sections:
+            for id_, value, lines in document.items_of(section):
+                at = Location(name, lines[()])
+                if section != "logs" and id_ in seen:
+                    message = f"{id_!r} stands here and at {seen[id_]}; claims and tables share one namespace"
+                    findings.append((DUPLICATE, Finding(at, message, "rename one of them")))
+                    continue
+                seen[id_] = at
+                placed = _validate(id_, kind, value, name, lines, section)
+                if isinstance(placed, Finding):
+                    findings.append((MALFORMED, placed))
+                    malformed.add(id_)
+                else:
+                    target[id_] = placed
+    return Claims(tables, claims, logs, tuple(findings), frozenset(malformed))
+
+
+@dataclass(frozen=True, slots=True)
+class _Document:
+    values: dict[str, Any]
+    lines: dict[tuple[str | int, ...], int]
+
+    def items_of(self, section: str) -> Iterator[tuple[str, Any, dict[tuple[str | int, ...], int]]]:
+        for id_, value in (self.values.get(section) or {}).items():
+            prefix = (section, id_)
+            yield str(id_), value, {key[2:]: line for key, line in self.lines.items() if key[:2] == prefix}
+
+
+def _read(path: Path, name: str, findings: list[tuple[str, Finding]]) -> _Document:
+    """Parse one file; whatever is wrong with it as a whole is one finding, and it then counts as empty."""
+    from ruamel.yaml import YAML  # slow to import, and needed only where there are claims
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+    empty = _Document({}, {})
+    try:
+        node = YAML(typ="rt").load(path.read_bytes().decode())
+        lines: dict[tuple[str | int, ...], int] = {(): 1}
+        document = _plain(node, (), lines, [0])
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        message = f"not YAML: {error.problem or error.context}"
+        findings.append(
+            (MALFORMED, Finding(Location(name, mark.line + 1 if mark else 1), message, "mend the YAML here"))
+        )
+        return empty
+    except (YAMLError, UnicodeDecodeError, ValueError, RecursionError) as error:
+        findings.append(
+            (MALFORMED, Finding(Location(name), f"not a claims file: {error}", "store plain YAML as UTF-8"))
+        )
+        return empty
+    if document is None:
+        return empty
+    known = tuple(ClaimsFile.model_fields)
+    if not isinstance(document, dict):
+        findings.append((MALFORMED, Finding(Location(name), "the root is not a mapping", f"write {', '.join(known)}")))
+        return empty
+    for key, section in document.items():
+        at = Location(name, lines.get((key,), 1))
+        if key not in known:
+            hint = nearest(str(key), known)
+            fix = f"did you mean {hint!r}?" if hint else f"a claims file has {', '.join(known)}"
+            findings.append((MALFORMED, Finding(at, f"unknown key {key!r}", fix)))
+        elif section is not None and not isinstance(section, dict):
+            findings.append((MALFORMED, Finding(at, f"{key} is not a mapping of ids", "write `id: {…}` below it")))
+    values = {key: value for key, value in document.items() if key in known and isinstance(value, dict)}
+    return _Document(values, lines)
+
+
+def _plain(node: Any, path: tuple[str | int, ...], lines: dict[tuple[str | int, ...], int], count: list[int]) -> Any:
+    """Turn ruamel's nodes into plain values and note the line of each; aliases must not grow without bound."""
+    count[0] += 1
+    if count[0] > _MAXIMUM_NODES or len(path) > _MAXIMUM_DEPTH:
+        raise ValueError("aliases or nesting beyond what a claims file needs")
+    if isinstance(node, dict):
+        plain: dict[Any, Any] = {}
+        for key, value in node.items():
+            text = str(key)
+            try:
+                lines[(*path, text)] = node.lc.key(key)[0] + 1  # type: ignore[attr-defined]
+            except (KeyError, AttributeError):  # from a merged mapping, which has no line here
+                lines[(*path, text)] = lines.get(path, 1)
+            plain[text] = _plain(value, (*path, text), lines, count)
+        return plain
+    if isinstance(node, list):
+        items = []
+        for index, value in enumerate(node):
+            try:
+                lines[(*path, index)] = node.lc.item(index)[0] + 1  # type: ignore[attr-defined]
+            except (KeyError, AttributeError):
+                lines[(*path, index)] = lines.get(path, 1)
+            items.append(_plain(value, (*path, index), lines, count))
+        return items
+    if isinstance(node, bool) or node is None:
+        return node
+    if isinstance(node, int):
+        return int(node)
+    if isinstance(node, float):
+        return float(node)
+    return str(node) if isinstance(node, str) else node
+
+
+def _validate(
+    id_: str, kind: type[Item], value: object, path: str, lines: dict[tuple[str | int, ...], int], section: str
+) -> Placed[Item] | Finding:
+    """Build one item, or say what is wrong with it at the line of the key at fault."""
+    try:
+        if section != "logs":
+            _ID.validate_python(id_)
+        return Placed(id_, kind.model_validate(value), path, lines)
+    except ValidationError as error:
+        # Of a union every branch complains; the one that says no more than "not text" is the least helpful.
+        first = min(error.errors(include_url=False), key=lambda one: one["type"] in ("string_type", "dict_type"))
+    # Locations inside a union name the branch taken; those names are in no file.
+    location: tuple[str | int, ...] = first["loc"]
+    parts: tuple[str | int, ...] = tuple(part for part in location if isinstance(part, int) or not _BRANCH.search(part))
+    message, fix = _explain(first, kind, parts)
+    where = ".".join(str(part) for part in (section, id_, *parts))
+    return Finding(_place(path, lines, parts), f"{where}: {message}", fix)
+
+
+def _explain(error: ErrorDetails, kind: type[BaseModel], parts: tuple[str | int, ...]) -> tuple[str, str]:
+    """Say what was written, what is allowed, and the nearest of it."""
+    match error["type"]:
+        case "extra_forbidden":
+            known = _keys_at(kind, parts[:-1])
+            hint = nearest(str(parts[-1]), known)
+            return "unknown key", f"did you mean {hint!r}?" if hint else f"keys: {', '.join(known)}"
+        case "missing":
+            return "is required", f"write {parts[-1]}"
+        case "literal_error":
+            return f"{error['input']!r} is not one of {', '.join(VERDICT_WORDS)}", "write one of these words"
+        case "string_pattern_mismatch":
+            return "not a name of the form it needs", "ids are kebab-case: lower-case letters, digits, single dashes"
+        case _:
+            return str(error["msg"]).removeprefix("Value error, "), "see the authoring guide"
+
+
+def _keys_at(kind: type[BaseModel], parts: tuple[str | int, ...]) -> tuple[str, ...]:
+    inner: dict[str, type[BaseModel]] = {
+        "also": Also,
+        "mechanism": Mechanism,
+        "status": Status,
+        "waive": Waiver,
+        "columns": DerivedColumn,
+    }
+    inner |= {"omit": Omission, "not_covered": Omission, "notes": Note}
+    return tuple(inner.get(str(parts[0]), kind).model_fields if parts else kind.model_fields)
+
+
+def _place(path: str, lines: Mapping[tuple[str | int, ...], int], parts: tuple[str | int, ...]) -> Location:
+    for end in range(len(parts), -1, -1):
+        if parts[:end] in lines:
+            return Location(path, lines[parts[:end]])
+    return Location(path)

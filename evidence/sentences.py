@@ -1,0 +1,247 @@
+"""Owns the templates of statements: `{[reading.]quantity[.reducer][:unit]}` and `{[reading.]fact}`, and their lint.
+
+Digits are never chosen by an author, and a best case never stands alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from evidence import statistics, units
+from evidence.errors import ItemError, nearest
+from evidence.evaluation import Reading, Value, tally
+from evidence.readings import coordinates
+from evidence.schema.claims import ABSOLUTE_WORDS, STANDALONE_DIGITS
+from evidence.selection import in_words
+from evidence.statistics import Interval, Verdict
+from evidence.units import Scale
+from evidence.views import Figure
+
+UNKNOWN_FIELD, OVER_SCOPED = "EV622", "EV604"
+QUANTITIES = ("ratio", "change", "baseline", "candidate", "value", "verdict", "tally", "count", "identical")
+REDUCERS = ("geomean", "min", "max", "range", "min.at", "max.at")
+
+_FIELD = re.compile(r"\{([^{}]*)\}")
+_NAME = re.compile(r"([a-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)(?::(\S+))?")
+_BEST_CASE = re.compile(r"\bup to\s*$", re.IGNORECASE)
+
+
+def lint(statement: str, devices: tuple[str, ...], key: str = "statement") -> None:
+    """Refuse what a free text must not say by hand.
+
+    Raises:
+        ItemError: digits that stand alone, a device name, or an absolute word.
+    """
+    text = _FIELD.sub(" ", statement)
+    if digits := STANDALONE_DIGITS.search(text):
+        raise ItemError(
+            UNKNOWN_FIELD, f"{digits[0]!r} is typed into the {key}", key, fix="write a field such as {ratio} or {batch}"
+        )
+    if absolute := ABSOLUTE_WORDS.search(text):
+        raise ItemError(
+            OVER_SCOPED, f"{absolute[0]!r} is wider than any measurement", key, fix="name the scope with a field"
+        )
+    for device in devices:
+        if device.lower() in text.lower():
+            raise ItemError(UNKNOWN_FIELD, f"the device {device!r} is typed into the {key}", key, fix="write {device}")
+
+
+def render(statement: str, readings: Mapping[str, Reading]) -> tuple[str | Figure, ...]:
+    """Fill a statement from its readings.
+
+    Raises:
+        ItemError: a field that means nothing here, asks one number of several cells, or states a best case alone.
+    """
+    parts: list[str | Figure] = []
+    names = [match[1] for match in _FIELD.finditer(statement)]
+    position = 0
+    for match in _FIELD.finditer(statement):
+        if before := statement[position : match.start()]:
+            parts.append(before)
+        if _BEST_CASE.search(statement[: match.start()]) and not _reducer(match[1]).startswith("max"):
+            raise ItemError(
+                OVER_SCOPED, f"'up to' before {{{match[1]}}}, which is not a maximum", "statement", fix="write .max"
+            )
+        parts.append(figure(match[1], readings))
+        position = match.end()
+    if position < len(statement):
+        parts.append(statement[position:])
+    _require_company(names)
+    return tuple(parts)
+
+
+def _reducer(name: str) -> str:
+    bare = name.split(":", 1)[0]
+    return next((reducer for reducer in sorted(REDUCERS, key=len, reverse=True) if bare.endswith(f".{reducer}")), "")
+
+
+def _require_company(names: list[str]) -> None:
+    reducers = {_reducer(name) for name in names}
+    company = reducers & {"geomean", "range", "min"} or any(name.split(".")[-1] == "tally" for name in names)
+    if "max" in reducers and not company:
+        raise ItemError(
+            OVER_SCOPED,
+            "a .max alone: a best case never stands alone",
+            "statement",
+            fix="add .range, .geomean, .min or {tally}",
+        )
+
+
+def figure(name: str, readings: Mapping[str, Reading], *, key: str = "statement") -> Figure:
+    """Render one field.
+
+    Raises:
+        ItemError: it means nothing here; the nearest field is named.
+    """
+    match = _NAME.fullmatch(name)
+    if match is None:
+        raise ItemError(
+            UNKNOWN_FIELD, f"{{{name}}} is not a field", key, fix="write {quantity}, {reading.quantity} or {fact}"
+        )
+    words, unit = match[1].split("."), match[2] or ""
+    reading = readings[""]
+    if words[0] in readings:
+        reading = readings[words.pop(0)]
+    quantity, reducer = (words[0], ".".join(words[1:])) if words and words[0] in QUANTITIES else ("", "")
+    if not quantity and (not words or words[0] in ("min", "max", "range")):
+        quantity, reducer = "value", ".".join(words)
+    if quantity:
+        return _quantity(name, quantity, reducer, unit, reading, key)
+    facts = reading.facts()
+    if words[0] in facts and len(words) == 1 and not unit:
+        return Figure(in_words(facts[words[0]]))
+    known = (*QUANTITIES, *facts, *(other for other in readings if other))
+    hint = nearest(words[0], known)
+    fix = f"did you mean {{{hint}}}?" if hint else f"fields: {', '.join(known)}"
+    raise ItemError(UNKNOWN_FIELD, f"{{{name}}} is neither a quantity, a reading nor a fact of the log", key, fix=fix)
+
+
+def _quantity(name: str, quantity: str, reducer: str, unit: str, reading: Reading, key: str) -> Figure:
+    if (
+        quantity in ("ratio", "change", "baseline", "verdict", "tally", "count", "identical")
+        and not reading.is_comparison
+    ):
+        raise ItemError(UNKNOWN_FIELD, f"{{{name}}} needs two arms, and this reading has one", key, fix="write {value}")
+    if quantity == "value" and reading.is_comparison:
+        raise ItemError(UNKNOWN_FIELD, f"{{{name}}}: two arms are compared", key, fix="write {baseline} or {candidate}")
+    if reducer and reducer not in REDUCERS:
+        raise ItemError(
+            UNKNOWN_FIELD, f"{{{name}}}: no reducer {reducer!r}", key, fix=f"reducers: {', '.join(REDUCERS)}"
+        )
+    match quantity:
+        case "ratio" | "change":
+            return _comparison(name, quantity, reducer, reading, key)
+        case "verdict":
+            return Figure(reading.word, verdict=reading.verdict)
+        case "tally":
+            return Figure(tally(reading))
+        case "count":
+            return Figure(units.format_count(len(reading.comparisons)))
+        case "identical":
+            return Figure(units.format_count(reading.identical))
+        case _:
+            arm = reading.baseline if quantity == "baseline" else reading.candidate
+            return _value(name, reducer, unit, reading, arm, key)
+
+
+def _comparison(name: str, quantity: str, reducer: str, reading: Reading, key: str) -> Figure:
+    shown = [(one.workload, one.ratio, one.verdict) for one in reading.comparisons if one.ratio is not None]
+    if not shown:
+        reason = reading.comparisons[0].reason if reading.comparisons else "no cell is compared"
+        raise ItemError(
+            UNKNOWN_FIELD, f"{{{name}}}: there is no ratio: {reason}", key, fix="claim a cell that was measured"
+        )
+    ratios = [ratio for _, ratio, _ in shown]
+    if reducer == "geomean":
+        if quantity != "ratio":
+            raise ItemError(
+                UNKNOWN_FIELD, f"{{{name}}}: a geometric mean is of ratios", key, fix="write {ratio.geomean}"
+            )
+        mean = statistics.geometric_mean(ratios).interval
+        return Figure(ratio_text(mean), ratio_interval(mean), reading.verdict)
+    if not reducer:
+        if len(shown) > 1:
+            fix = f"narrow 'where', or write {{{name}.range}}, {{{name}.min}}, {{{name}.max}} or {{ratio.geomean}}"
+            raise ItemError(
+                UNKNOWN_FIELD, f"{{{name}}} is one number, but {len(shown)} cells are selected", key, fix=fix
+            )
+        return _one_comparison(quantity, ratios[0], reading, shown[0][2])
+    low, high = min(shown, key=lambda one: one[1].value), max(shown, key=lambda one: one[1].value)
+    if reducer == "range":
+        ends = (_one_comparison(quantity, end[1], reading, end[2]).text for end in (low, high))
+        return Figure(" to ".join(dict.fromkeys(ends)))
+    end = low if reducer.startswith("min") else high
+    if reducer.endswith(".at"):
+        return Figure(_place(reading, end[0]))
+    return _one_comparison(quantity, end[1], reading, end[2])
+
+
+def _one_comparison(quantity: str, ratio: Interval, reading: Reading, verdict: Verdict) -> Figure:
+    if quantity == "ratio":
+        return Figure(ratio_text(ratio), ratio_interval(ratio), verdict)
+    change = statistics.change(ratio, reading.lower_is_better)
+    ends = f"{units.format_change(change.low)} to {units.format_change(change.high)}"
+    return Figure(units.format_change(change.value), ends, verdict)
+
+
+def _place(reading: Reading, workload: str) -> str:
+    """Name a cell by the axes that tell the selected cells apart."""
+    facts = {axis: values for axis, values in reading.facts().items() if len(values) > 1 and axis != "workload"}
+    one = next(w for w in reading.workloads if w.name == workload)
+    place = coordinates(reading.loaded.record, one)
+    return ", ".join(f"{axis} {place[axis]}" for axis in facts if axis in place and axis != "shape") or workload
+
+
+def _value(name: str, reducer: str, unit: str, reading: Reading, arm: str, key: str) -> Figure:
+    values = reading.values(arm)
+    if not values:
+        raise ItemError(
+            "EV601", f"{{{name}}}: {arm} has no {reading.quantity} in the selected cells", key, fix="widen 'where'"
+        )
+    if not reducer and len(values) > 1:
+        fix = f"narrow 'where', or write {{{name}.range}}, {{{name}.min}} or {{{name}.max}}"
+        raise ItemError(UNKNOWN_FIELD, f"{{{name}}} is one number, but {len(values)} cells are selected", key, fix=fix)
+    if reducer == "geomean":
+        raise ItemError(
+            UNKNOWN_FIELD, f"{{{name}}}: a geometric mean is of ratios", key, fix="write .range, .min or .max"
+        )
+    try:
+        scale = units.scale_named(unit, reading.unit) if unit else None
+    except ValueError as error:
+        raise ItemError(
+            UNKNOWN_FIELD, f"{{{name}}}: {error}", key, fix="drop the unit, or write one that fits"
+        ) from None
+    low, high = min(values, key=lambda one: one.interval.value), max(values, key=lambda one: one.interval.value)
+    if reducer == "range":
+        return Figure(" to ".join(dict.fromkeys(value_figure(end, reading, scale).text for end in (low, high))))
+    end = low if reducer.startswith("min") else high
+    if reducer.endswith(".at"):
+        return Figure(_place(reading, end.workload.name))
+    return value_figure(values[0] if not reducer else end, reading, scale)
+
+
+def value_figure(value: Value, reading: Reading, scale: Scale | None = None) -> Figure:
+    """Render one cell's number for a sentence, in the largest unit that fits or the one given."""
+    chosen = scale or units.scale_for(value.interval.value, reading.unit)
+    if value.is_exact:
+        if float(value.interval.value).is_integer() and not chosen.power:
+            suffix = f" {chosen.suffix}" if chosen.suffix else ""
+            return Figure(f"{units.format_count(int(value.interval.value))}{suffix}", "exact")
+        decimals = units.sentence_decimals(value.interval, chosen)
+        return Figure(units.format_value(value.interval.value, chosen, decimals), "exact")
+    decimals = units.sentence_decimals(value.interval, chosen)
+    return Figure(
+        units.format_value(value.interval.value, chosen, decimals),
+        units.format_interval(value.interval, decimals, chosen),
+    )
+
+
+def ratio_text(ratio: Interval) -> str:
+    """Return a ratio for a sentence: `1.16×`."""
+    return units.format_ratio(ratio.value, units.sentence_ratio_decimals(ratio))
+
+
+def ratio_interval(ratio: Interval) -> str:
+    """Return a ratio's interval for a sentence: `1.15–1.17`."""
+    return units.format_interval(ratio, units.sentence_ratio_decimals(ratio))

@@ -1,0 +1,234 @@
+"""Owns claims as shown: a claim and its logs in, a Statement out, or the one thing its logs do not bear out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from evidence import sentences, statistics, units
+from evidence.claims import Placed
+from evidence.errors import ItemError
+from evidence.evaluation import Loader, Reading, readings_of, require_expected, tally
+from evidence.readings import device_of
+from evidence.schema import Cell, Timed
+from evidence.schema.claims import Claim, Mechanism, Status
+from evidence.stance import computed_limitations, evidence_of, stance_of
+from evidence.statistics import Verdict
+from evidence.store import Loaded
+from evidence.views import Banner, Ratio, Shown, Statement
+
+MISSING_MECHANISM, CONTROL_MOVED, MECHANISM_NOT_FIRED, MISSING_LIMITATIONS = "EV613", "EV309", "EV310", "EV614"
+DO_NOT_CITE, SUPERSEDED, EXCESSIVE = "EV612", "EV611", "EV410"
+CONTROL = "control"
+_EXCESSIVE_SPEEDUP = 10.0
+
+
+def build(placed: Placed[Claim], load: Loader, log_status: Mapping[str, Status]) -> Statement:
+    """Evaluate a claim and render it.
+
+    Raises:
+        ItemError: the first thing that is wrong with it; `parts` is the key at fault.
+        RecordError: a log it stands on does not load.
+    """
+    claim = placed.item
+    readings = readings_of(claim, load)
+    main = readings[""]
+    _require_citable(claim, readings.values(), log_status)
+    for reading in readings.values():
+        require_expected(reading)
+    _require_still_control(readings)
+    _require_mechanism(claim, main, readings)
+    _require_limitations(claim, main.loaded)
+    _require_second_timer(claim, readings.values())
+    devices = tuple(dict.fromkeys(device_of(reading.loaded.record) for reading in readings.values()))
+    sentences.lint(claim.statement, devices)
+    for text in claim.limitations:
+        sentences.lint(text, devices, "limitations")
+    logs = {reading.loaded.entry.log: reading.loaded for reading in readings.values()}
+    return Statement(
+        id=placed.id,
+        sentence=sentences.render(claim.statement, readings),
+        verdict=main.verdict if main.is_comparison else Verdict.SAME,
+        word=main.word if main.is_comparison else "MEASURED",
+        headline=_headline(main),
+        note=_note(readings),
+        short_note=_note({name: r for name, r in readings.items() if not name or _is_worse(r)}),
+        stance=stance_of(tuple(logs.values()), cells_of(readings.values())),
+        mechanism=_mechanism_text(claim.mechanism, readings),
+        kind=main.loaded.entry.log.split("/", 1)[0],
+        device=", ".join(devices),
+        date=main.loaded.record.started_at.date().isoformat(),
+        evidence=tuple(evidence_of(one, claim.limitations) for one in logs.values()),
+        banner=banner_of(claim.status),
+    )
+
+
+def cells_of(readings: Iterable[Reading]) -> tuple[tuple[Loaded, Cell], ...]:
+    """Return every cell the readings stand on, each once, with its record."""
+    found: dict[tuple[str, str, str], tuple[Loaded, Cell]] = {}
+    for reading in readings:
+        for arm in dict.fromkeys(filter(None, (reading.baseline, reading.candidate))):
+            for workload in reading.workloads:
+                key = (reading.loaded.entry.log, arm, workload.name)
+                found[key] = (reading.loaded, reading.loaded.record.cell(arm, workload.name))
+    return tuple(found.values())
+
+
+def banner_of(status: Status | None) -> Banner | None:
+    """Return what must be seen before a thing with this status."""
+    if status is None:
+        return None
+    if status.historical is not None:
+        return Banner("historical", status.historical)
+    if status.do_not_cite is not None:
+        return Banner("do_not_cite", status.do_not_cite)
+    return Banner("superseded", f"replaced by {status.superseded_by}")
+
+
+def _require_citable(claim: Claim, readings: Iterable[Reading], log_status: Mapping[str, Status]) -> None:
+    if claim.status is not None and claim.status.do_not_cite is not None:
+        raise ItemError(
+            DO_NOT_CITE,
+            f"marked do not cite: {claim.status.do_not_cite}",
+            "status",
+            fix="drop the sentence, or show its table",
+        )
+    for reading in readings:
+        log = reading.loaded.entry.log
+        status = log_status.get(log)
+        if status is not None and status.do_not_cite is not None:
+            key = ("also", reading.name) if reading.name else ("series",)
+            message = f"{log} is marked do not cite: {status.do_not_cite}"
+            raise ItemError(DO_NOT_CITE, message, *key, fix="measure again, and claim the new log")
+
+
+def _require_still_control(readings: Mapping[str, Reading]) -> None:
+    """Hold the reading called `control` still: if it moved, the main effect cannot be attributed."""
+    control, main = readings.get(CONTROL), readings[""]
+    if control is None or not control.is_comparison or not main.is_comparison:
+        return
+    moved = [one for one in control.comparisons if one.verdict in (Verdict.BETTER, Verdict.WORSE)]
+    if moved and main.expect not in ("inconclusive", None):
+        message = f"the control moved ({_reading_note(control)}), so the effect cannot be attributed"
+        raise ItemError(CONTROL_MOVED, message, "also", CONTROL, fix="say expect: inconclusive, or measure again")
+
+
+def _require_mechanism(claim: Claim, main: Reading, readings: Mapping[str, Reading]) -> None:
+    decided = main.is_comparison and main.verdict in (Verdict.BETTER, Verdict.WORSE)
+    mechanism = claim.mechanism
+    if mechanism is None:
+        if decided:
+            fix = "write mechanism: {text, evidence}, or mechanism: {unknown: what was tried}"
+            raise ItemError(MISSING_MECHANISM, f"{main.word} without a mechanism", "mechanism", fix=fix)
+        return
+    if mechanism.evidence is None or mechanism.evidence == "roofline":
+        if mechanism.evidence == "roofline" and not any(w.work for w in main.workloads):
+            raise ItemError(
+                MISSING_MECHANISM,
+                "the log states no work for a roofline reading",
+                "mechanism",
+                fix="name other evidence",
+            )
+        return
+    if mechanism.evidence in readings:
+        reading = readings[mechanism.evidence]
+        if not reading.is_comparison and not any(v.interval.value for v in reading.values(reading.candidate)):
+            raise ItemError(
+                MECHANISM_NOT_FIRED,
+                f"{mechanism.evidence} is zero",
+                "mechanism",
+                "evidence",
+                fix="the mechanism did not fire",
+            )
+        return
+    roles = {artifact.role for artifact in main.loaded.record.artifacts} | (
+        {"profile"} if main.loaded.record.profiles else set()
+    )
+    if mechanism.evidence not in roles:
+        known = ", ".join(["roofline", *sorted(roles), *(name for name in readings if name)])
+        message = f"no evidence {mechanism.evidence!r} in {main.loaded.entry.log}"
+        raise ItemError(MISSING_MECHANISM, message, "mechanism", "evidence", fix=f"name one of: {known}")
+
+
+def _require_limitations(claim: Claim, loaded: Loaded) -> None:
+    if not (claim.limitations or loaded.record.limitations or computed_limitations(loaded.record)):
+        raise ItemError(
+            MISSING_LIMITATIONS, "no limitation is stated", "limitations", fix="write what was not measured"
+        )
+
+
+def _require_second_timer(claim: Claim, readings: Iterable[Reading]) -> None:
+    if any(waiver.rule == EXCESSIVE for waiver in claim.waive):
+        return
+    for reading in readings:
+        for one in reading.comparisons if reading.is_comparison else ():
+            far = one.ratio is not None and max(one.ratio.value, 1 / one.ratio.value) > _EXCESSIVE_SPEEDUP
+            if one.ratio is not None and far and not _has_second_timer(one.baseline, one.candidate):
+                message = f"{one.workload}: {one.ratio.value:.3g} times, by one timer only"
+                fix = "measure it with a second timer, or waive EV410 with a reason"
+                raise ItemError(EXCESSIVE, message, *(("also", reading.name) if reading.name else ("metric",)), fix=fix)
+
+
+def _has_second_timer(*cells: Cell) -> bool:
+    return all(isinstance(cell, Timed) and cell.cross_checks for cell in cells)
+
+
+def _headline(main: Reading) -> Ratio | None:
+    if not main.is_comparison:
+        return None
+    interval = None
+    if len(main.ratios) == 1:
+        interval = main.ratios[0]
+    elif main.ratios:
+        interval = statistics.geometric_mean(main.ratios).interval
+    shown = None
+    if interval is not None:
+        decimals = units.sentence_ratio_decimals(interval)
+        low, high = (units.format_number(end, decimals) for end in (interval.low, interval.high))
+        shown = Shown(units.format_ratio(interval.value, decimals), low, high)
+    note = "" if len(main.ratios) < 2 else f"geometric mean of {len(main.ratios)} cells: {tally(main)}"
+    reason = next((one.reason for one in main.comparisons if one.reason), "")
+    return Ratio(main.verdict, main.word, interval, shown, main.effect, note or reason)
+
+
+def _is_worse(reading: Reading) -> bool:
+    return reading.is_comparison and Verdict.WORSE in reading.counts
+
+
+def _note(readings: Mapping[str, Reading]) -> str:
+    notes = [
+        f"{name}: {_reading_note(reading)}" if name else _reading_note(reading) for name, reading in readings.items()
+    ]
+    return "; ".join(notes)
+
+
+def _reading_note(reading: Reading) -> str:
+    """Return verdict, interval, n, scope and the minimum effect where the noise raised it."""
+    total = len(reading.loaded.record.workloads)
+    scope = f"{len(reading.workloads)} of {total} cells" if total > 1 else ""
+    if not reading.is_comparison:
+        figures = [sentences.value_figure(value, reading) for value in reading.values(reading.candidate)]
+        words = [f"{figure.text} ({figure.interval})" for figure in figures[:3]] + (["…"] if len(figures) > 3 else [])
+        return ", ".join(filter(None, [*words, f"n {reading.processes}", scope]))
+    words = [reading.word]
+    if len(reading.ratios) == 1:
+        words.append(f"{sentences.ratio_text(reading.ratios[0])} (95 % {sentences.ratio_interval(reading.ratios[0])})")
+    elif reading.ratios:
+        mean = statistics.geometric_mean(reading.ratios).interval
+        words[0] = tally(reading)
+        words.append(f"geometric mean {sentences.ratio_text(mean)} (95 % {sentences.ratio_interval(mean)})")
+    words += [f"n {reading.processes}", scope]
+    if reading.effect > statistics.BASE_EFFECT:
+        words.append(f"minimum effect raised to {units.format_number(100 * reading.effect, 1)} % by the A/A arm")
+    reasons = dict.fromkeys(one.reason for one in reading.comparisons if one.reason)
+    return ", ".join(filter(None, [*words, *list(reasons)[:2]]))
+
+
+def _mechanism_text(mechanism: Mechanism | None, readings: Mapping[str, Reading]) -> str:
+    if mechanism is None:
+        return ""
+    if mechanism.unknown is not None:
+        return f"Mechanism not established: {mechanism.unknown}"
+    text = "".join(
+        part if isinstance(part, str) else part.text for part in sentences.render(mechanism.text or "", readings)
+    )
+    return f"{text} ({mechanism.evidence})"

@@ -1,0 +1,90 @@
+"""Owns tables as shown: a specification and its logs in, a Table out. Rows are cells of logs; nobody types one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from evidence.claims import Placed
+from evidence.evaluation import Loader
+from evidence.schema.claims import DerivedColumn, Status, TableSpec
+from evidence.stance import evidence_of, stance_of
+from evidence.statements import banner_of
+from evidence.store import Loaded
+from evidence.tables.headings import axis_columns, column_of, footnotes_of, tally_of
+from evidence.tables.layout import (
+    CellKey,
+    arms_shown,
+    cells_of,
+    keys_of,
+    load_log,
+    places_of,
+    require_axes,
+    require_one_device,
+    slots_of,
+)
+from evidence.tables.numbers import Grid, cell_of, row_of, scales_of, uncovered
+from evidence.views import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A table with what it covers, for the rules on completeness: cells, and the quantities it shows of each series."""
+
+    view: Table
+    shown: frozenset[CellKey]
+    omitted: frozenset[CellKey]
+    quantities: frozenset[tuple[str, str]]
+    """(log, metric) of every column."""
+    pairs: frozenset[tuple[str, str, str]]
+    """(log, baseline, candidate) of every ratio or change column."""
+
+
+def build(placed: Placed[TableSpec], load: Loader, log_status: Mapping[str, Status]) -> Built:
+    """Evaluate a table and lay it out.
+
+    Raises:
+        ItemError: a name that is not there, an axis that no row or column tells apart, devices that do not mix.
+        RecordError: a log it stands on does not load.
+    """
+    spec = placed.item
+    logs = tuple(load_log(load, series, index) for index, series in enumerate(spec.series))
+    columns = [one if isinstance(one, DerivedColumn) else DerivedColumn(value=one) for one in spec.columns]
+    require_axes(spec, logs)
+    require_one_device(spec, columns, logs)
+    arms = arms_shown(spec, logs)
+    places, omitted = places_of(spec, logs, arms)
+    slots = list(slots_of(spec, columns, arms, places))
+    grid = Grid(places, slots)
+    for row, place in enumerate(places):
+        for index, slot in enumerate(slots):
+            grid.cells[row, index] = cell_of(spec, place, slot, arms, grid)
+    scales = scales_of(spec, grid)
+    rows = [row_of(spec, grid, row, scales) for row in range(len(places))]
+    rows += [uncovered(spec, one, len(slots)) for one in spec.not_covered]
+    shown = frozenset(keys_of(places, arms))
+    cells = [(place.loaded, cell) for place in places for cell in cells_of(place, arms)]
+    view = Table(
+        id=placed.id,
+        title=spec.title,
+        tally=tally_of(grid),
+        stance=stance_of(logs, cells, (*spec.rows, *filter(None, [spec.across]))),
+        columns=(*axis_columns(spec), *(column_of(spec, grid, index, scales) for index in range(len(slots)))),
+        rows=tuple(rows),
+        footnotes=tuple(footnotes_of(spec, grid, omitted)),
+        evidence=tuple(evidence_of(one) for one in logs),
+        banner=banner_of(_worst(spec, logs, log_status)),
+    )
+    quantities = frozenset((one.entry.log, slot.quantity.metric) for one in logs for slot in slots if slot.quantity)
+    pairs = frozenset((loaded.entry.log, one.baseline.arm, one.candidate.arm) for loaded, one in grid.comparisons)
+    return Built(view, shown, frozenset(omitted), quantities, pairs)
+
+
+def _worst(spec: TableSpec, logs: Iterable[Loaded], log_status: Mapping[str, Status]) -> Status | None:
+    """Return the status that weighs most, of the table and of its logs: do-not-cite, superseded, historical."""
+    found = [status for status in [spec.status, *(log_status.get(one.entry.log) for one in logs)] if status is not None]
+
+    def weight(status: Status) -> int:
+        return 2 if status.do_not_cite is not None else 1 if status.superseded_by is not None else 0
+
+    return max(found, key=weight, default=None)

@@ -1,0 +1,57 @@
+# `make docs` and `make test` set themselves up from nothing; every other target builds on one of their environments.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# The theme prints an advertisement for its successor on every build; CI logs are long enough.
+export NO_MKDOCS_2_WARNING := 1
+
+.DEFAULT_GOAL := docs
+.PHONY: docs serve check test lint types layers unit browser schema mutants clean
+
+docs: check ## Set up, check every page against its evidence, and build the site strictly
+	$(BIN)/mkdocs build --strict
+
+check: $(VENV)/.docs ## Hold every page to its evidence, without building the site
+	$(BIN)/python -m evidence.check --strict
+
+serve: $(VENV)/.docs ## Build the site on every change and show it
+	$(BIN)/mkdocs serve
+
+test: lint types layers unit ## Set up, then everything: formatter, linter, types, import layers, tests
+
+lint: $(VENV)/.test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/.test
+	$(BIN)/mypy
+
+layers: $(VENV)/.test
+	$(BIN)/lint-imports
+
+unit: $(VENV)/.test $(VENV)/.browser
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+schema: $(VENV)/.docs ## Write the JSON schemas that editors and other tools read
+	$(BIN)/evidence schema --write
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.docs: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(INSTALL) --editable .
+	touch $@
+
+$(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(INSTALL) --editable '.[bench,dev]'
+	touch $@ $(VENV)/.docs
+
+# Tests that look at pages need a Chromium; a machine without one and without apt says so and the tests fail.
+$(VENV)/.browser: scripts/install_chromium.sh | $(VENV)/bin/python
+	bash scripts/install_chromium.sh
+	touch $@
+
+clean: ## Remove what make made
+	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -11,7 +11,10 @@ FP32 = (
 """Sums of a few hundred fp32 products lose two or three digits of the seven; a wrong factor of 1.0001 does not pass."""
 
 BF16 = (
-    Tolerance("bf16", "forward", relative=0.02, absolute=0.04, rms=0.006),
-    Tolerance("bf16", "forward-backward", relative=0.04, absolute=0.1, rms=0.012),
+    Tolerance("bf16", "forward", relative=0.02, absolute=0.1, rms=0.006),
+    Tolerance("bf16", "forward-backward", relative=0.05, absolute=0.15, rms=0.0075),
 )
-"""Rounding to bf16 is 0.17 % rms; a kernel that also rounds between its stages reaches two or three times that."""
+"""Rounding to bf16 is 0.17 % rms; a kernel that also rounds between its stages reaches two or three times that.
+
+The rms limits stay below 0.8 %, so that an output scaled by 1.008 does not pass.
+"""

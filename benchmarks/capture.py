@@ -126,7 +126,7 @@ def _cpu_model() -> str:
 
 
 def _operating_system() -> str:
-    if sys.platform == "linux":
+    if platform.system() == "Linux":
         return platform.freedesktop_os_release().get("PRETTY_NAME", "Linux")
     return f"{platform.system()} {platform.release()}"
 
@@ -162,7 +162,7 @@ def stack(probed: Probed, root: Path) -> Stack:
 
 
 def packages() -> tuple[str, ...]:
-    """Return every installed distribution as a sorted `name==version`, one that is installed twice as it is imported."""
+    """Return every installed distribution as `name==version`, sorted; of two of one name the one that is imported."""
     found: dict[str, str] = {}
     for distribution in importlib.metadata.distributions():
         name, version = distribution.metadata["Name"], distribution.version

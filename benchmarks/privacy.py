@@ -137,7 +137,7 @@ def variables(environment: Mapping[str, str]) -> tuple[tuple[Setting, ...], tupl
 
 
 def scrubbed(text: str, root: Path) -> str:
-    """Return a message without absolute paths, addresses and the names of user and machine, 2,000 characters at most."""
+    """Return a message without absolute paths, addresses, user and machine names; 2,000 characters at most."""
     text = text.replace(f"{root}/", "").replace("\x00", "")
     text = _URL.sub("…", text)
     text = _ABSOLUTE_PATH.sub(lambda match: "…/" + match[0].rstrip("/").rpartition("/")[2], text)

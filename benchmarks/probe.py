@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import timing
 from benchmarks.capture import Probed
+from benchmarks.timing import Choice, choose
 from evidence.errors import EvidenceError
 
 
@@ -27,7 +27,7 @@ class Answer:
     """What a process with torch said, and the timer that measures here."""
 
     torch: Probed
-    timer: timing.Choice
+    timer: Choice
 
 
 def ask(device: str, timer: str, threads: int, *, root: Path, environment: Mapping[str, str]) -> Answer:
@@ -45,7 +45,7 @@ def ask(device: str, timer: str, threads: int, *, root: Path, environment: Mappi
         raise ProbeError(f"the machine could not be probed: {last}", fix="run python -m benchmarks.probe") from None
     torch = said["torch"]
     probed = Probed(torch["runtime"], torch["runtime_reason"], tuple(torch["devices"]))
-    return Answer(probed, timing.Choice(**said["timer"]))
+    return Answer(probed, Choice(**said["timer"]))
 
 
 def _torch() -> dict[str, Any]:
@@ -71,7 +71,7 @@ def _torch() -> dict[str, Any]:
 def main() -> int:
     """Print what this machine's torch and timers say."""
     device, timer, threads = sys.argv[1:]
-    said = {"torch": _torch(), "timer": asdict(timing.choose(device, timer, int(threads)))}
+    said = {"torch": _torch(), "timer": asdict(choose(device, timer, int(threads)))}
     sys.stdout.write(json.dumps(said) + "\n")
     return 0
 

@@ -1,0 +1,447 @@
+"""Owns timing: timers that others wrote behind one Protocol, stop rules, and `timed`, which a passed gate licenses.
+
+Samples are seconds a call, in the order they were taken. A timer that cannot run here is replaced by another only
+with a reason that the record keeps.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import itertools
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+from evidence.errors import EvidenceError
+from evidence.schema import Passed
+from evidence.statistics import coefficient_of_variation
+
+Stopped = Literal["spread", "maximum", "budget", "fixed"]
+Cache = Literal["hot", "cold"]
+Call = Callable[[], object]
+Given = TypeVar("Given")
+Returned = TypeVar("Returned")
+
+DO_BENCH = "triton.testing.do_bench"
+CUDA_GRAPH = "triton.testing.do_bench_cudagraph"
+TORCH_TIMER = "torch.utils.benchmark.Timer"
+
+_BLOCK_S = 0.02
+"""A host-timed sample lasts at least this long: twenty times the floor under which a host clock says nothing."""
+_BATCH = 500
+"""Samples asked for at once. Beyond a thousand, torch's timer would lengthen the block of its own accord."""
+_OVERHEAD_SAMPLES = 7
+_SIGNIFICANT_DIGITS = 9
+"""Keeps any single-precision event time exactly."""
+
+
+class TimingError(EvidenceError):
+    """A timer gave what is no time, or there is none of that name."""
+
+
+class Timer(Protocol):
+    """Takes samples of a call that is warm already."""
+
+    @property
+    def name(self) -> str:
+        """The library function that takes the time."""
+
+    @property
+    def cache(self) -> Cache:
+        """Whether the last-level cache may hold the inputs when the clock starts."""
+
+    @property
+    def flush_bytes(self) -> int:
+        """Bytes it writes between calls to evict that cache."""
+
+    @property
+    def overhead_s(self) -> float:
+        """Seconds it reads for a call that does nothing."""
+
+    def finish(self) -> None:
+        """Wait until everything started is done."""
+
+    def calls_per_sample(self, call_s: float) -> int:
+        """How many consecutive calls one sample is the mean of, for calls of this length."""
+
+    def samples(self, call: Call, wanted: int, call_s: float) -> list[float]:
+        """Return about `wanted` samples of a call that lasts about `call_s`, in seconds and in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """When to begin and when to stop: after the minimum, at the spread, the maximum or the budget, whichever is first.
+
+    The spread is the coefficient of variation of the samples. The budget counts sampling only, and never cuts a
+    process below the minimum. A batch under way is finished, so a process may hold a few samples over the maximum.
+    """
+
+    minimum_samples: int = 10
+    maximum_samples: int = 50
+    target_spread: float | None = None
+    budget_s: float | None = 10.0
+    warm_up_s: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse rules under which nothing is sampled, or nothing stops."""
+        if not 1 <= self.minimum_samples <= self.maximum_samples:
+            raise TimingError("stop rules need 1 <= minimum_samples <= maximum_samples")
+        for name, limit in (("target_spread", self.target_spread), ("budget_s", self.budget_s)):
+            if limit is not None and not 0 < limit < math.inf:
+                raise TimingError(f"{name} is a positive number, not {limit}")
+        if not 0 <= self.warm_up_s < math.inf:
+            raise TimingError(f"warm_up_s is a number of seconds, not {self.warm_up_s}")
+
+
+@dataclass(frozen=True, slots=True)
+class WarmUp:
+    """What was done before the clock: calls, seconds, and how long one call took at the end of it."""
+
+    calls: int
+    seconds: float
+    call_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What one process measured on one workload."""
+
+    samples_s: tuple[float, ...]
+    used: str
+    overhead_s: float
+    warm_up: WarmUp
+    flush_bytes: int
+    calls_per_sample: int
+    stopped: Stopped
+    compilations: int | None
+    """Compilations while samples were taken; None if a compiler was there that could not be watched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The timer that measures here, the one that was asked for, and why they differ where they do."""
+
+    requested: str
+    used: str
+    fallback_reason: str | None
+    cache: Cache
+    flush_bytes: int
+    overhead_s: float
+
+
+class Rotation(Generic[Given, Returned]):
+    """A call without arguments that takes the next input set each time, and keeps what it last returned on each."""
+
+    def __init__(self, call: Callable[[Given], Returned], sets: Sequence[Given]) -> None:
+        """Rotate over `sets`, in order."""
+        self._call = call
+        self._next = itertools.cycle(enumerate(sets)).__next__
+        self.last: dict[int, Returned] = {}
+        """The newest output by index of its input set."""
+
+    def __call__(self) -> Returned:
+        """Call once, on the next set."""
+        index, given = self._next()
+        returned = self._call(given)
+        self.last[index] = returned
+        return returned
+
+
+def timed(call: Call, *, proof: Passed, timer: Timer, rules: Rules) -> Timing:
+    """Warm a call up and sample it until a rule stops it. Only a passed gate licenses this: `proof` is that gate.
+
+    Raises:
+        TimingError: the timer gave a time that is not positive and finite.
+    """
+    warmed = warm_up(call, timer, rules.warm_up_s)
+    sample_s = warmed.call_s * timer.calls_per_sample(warmed.call_s)
+    taken: list[float] = []
+    with watched_compilations() as compiled:
+        started = time.perf_counter()
+        while (stopped := _stopped(taken, rules, time.perf_counter() - started)) is None:
+            wanted = _wanted(len(taken), rules, time.perf_counter() - started, sample_s)
+            taken += timer.samples(call, wanted, warmed.call_s)
+    return Timing(
+        samples_s=tuple(_stored(sample, timer.name) for sample in taken),
+        used=timer.name,
+        overhead_s=rounded(timer.overhead_s),
+        warm_up=warmed,
+        flush_bytes=timer.flush_bytes,
+        calls_per_sample=timer.calls_per_sample(warmed.call_s),
+        stopped=stopped,
+        compilations=compiled.count,
+    )
+
+
+def warm_up(call: Call, timer: Timer, seconds: float) -> WarmUp:
+    """Call in doubling blocks until `seconds` have passed, waiting for the device after each; twice at least."""
+    started = time.perf_counter()
+    calls, block, call_s = 0, 1, 0.0
+    while calls < 2 or time.perf_counter() - started < seconds:
+        block_started = time.perf_counter()
+        for _ in range(block):
+            call()
+        timer.finish()
+        call_s = (time.perf_counter() - block_started) / block
+        calls += block
+        left = max(1, math.ceil((seconds - (time.perf_counter() - started)) / max(call_s, 1e-9)))
+        block = min(2 * block, left)
+    return WarmUp(calls, time.perf_counter() - started, call_s)
+
+
+def _wanted(have: int, rules: Rules, elapsed_s: float, sample_s: float) -> int:
+    """Return how many samples to ask for next, so that no rule is overrun by much."""
+    wanted = rules.maximum_samples - have
+    if rules.target_spread is not None:
+        wanted = min(wanted, rules.minimum_samples)
+    if rules.budget_s is not None:
+        affordable = int((rules.budget_s - elapsed_s) / max(sample_s, 1e-9))
+        wanted = min(wanted, max(affordable, rules.minimum_samples - have))
+    return min(max(1, wanted), _BATCH)
+
+
+def _stopped(taken: Sequence[float], rules: Rules, elapsed_s: float) -> Stopped | None:
+    """Return the rule that ends the sampling now, or None while it goes on."""
+    if len(taken) < rules.minimum_samples:
+        return None
+    if rules.target_spread is not None and len(taken) > 1 and coefficient_of_variation(taken) <= rules.target_spread:
+        return "spread"
+    if len(taken) >= rules.maximum_samples:
+        return "fixed" if rules.minimum_samples == rules.maximum_samples else "maximum"
+    if rules.budget_s is not None and elapsed_s >= rules.budget_s:
+        return "budget"
+    return None
+
+
+def rounded(seconds: float) -> float:
+    """Round to nine significant digits, as times are stored."""
+    return float(f"{seconds:.{_SIGNIFICANT_DIGITS}g}")
+
+
+def _stored(seconds: float, name: str) -> float:
+    if not 0 < seconds < math.inf:
+        raise TimingError(f"{name} gave {seconds} as a time", fix="measure more work a call: the timer cannot see it")
+    return rounded(seconds)
+
+
+@dataclass(slots=True)
+class Compilations:
+    """How often something was compiled while watched; None if that cannot be told."""
+
+    count: int | None = 0
+    misses: int = field(default=0, repr=False)
+
+
+@contextmanager
+def watched_compilations() -> Iterator[Compilations]:
+    """Count the compilations of Triton and torch.compile inside the block, of those two that are loaded.
+
+    Triton's hook fires on every miss of the cache in memory: compiling, or loading a kernel compiled before.
+    """
+    watched = Compilations()
+    loaded = _compilers()
+    knobs = _triton_runtime()
+    graphs = _graphs_compiled()
+    previous = None if knobs is None else knobs.jit_cache_hook
+
+    def miss(*arguments: Any, **named: Any) -> Any:
+        watched.misses += 1
+        return None if previous is None else previous(*arguments, **named)
+
+    if knobs is not None:
+        knobs.jit_cache_hook = miss
+    try:
+        yield watched
+    finally:
+        if knobs is not None:
+            knobs.jit_cache_hook = previous
+        unwatched = _compilers() != loaded or ("triton" in loaded and knobs is None)
+        watched.count = None if unwatched else watched.misses + _graphs_compiled() - graphs
+
+
+def _compilers() -> frozenset[str]:
+    return frozenset({"triton", "torch._dynamo.utils"} & sys.modules.keys())
+
+
+def _triton_runtime() -> Any:
+    """Return the settings object that holds Triton's hook, or None where there is none."""
+    runtime = getattr(getattr(sys.modules.get("triton"), "knobs", None), "runtime", None)
+    return runtime if hasattr(runtime, "jit_cache_hook") else None
+
+
+def _graphs_compiled() -> int:
+    dynamo = sys.modules.get("torch._dynamo.utils")
+    return 0 if dynamo is None else int(dynamo.counters["stats"]["unique_graphs"])
+
+
+class TorchTimer:
+    """Host clock round blocks of calls, the device waited for at the end of each, and a fixed number of threads."""
+
+    name = TORCH_TIMER
+    cache: Cache = "hot"
+    flush_bytes = 0
+
+    def __init__(self, threads: int) -> None:
+        """Use this many threads inside torch."""
+        self._threads = threads
+
+    @functools.cached_property
+    def overhead_s(self) -> float:
+        """Seconds a call that does nothing takes, the loop round it included."""
+        return median(self.samples(_nothing, _OVERHEAD_SAMPLES, 5e-8))
+
+    def finish(self) -> None:
+        """Wait for the device, if there is one in use."""
+        import torch
+
+        if torch.cuda.is_initialized():
+            torch.cuda.synchronize()
+
+    def calls_per_sample(self, call_s: float) -> int:
+        """Return enough calls for a block of 20 ms, as a power of two, so that runs agree on it."""
+        return 1 << max(0, math.ceil(math.log2(_BLOCK_S / max(call_s, 1e-9))))
+
+    def samples(self, call: Call, wanted: int, call_s: float) -> list[float]:
+        """Time blocks of `calls_per_sample` calls; a sample is a block's mean."""
+        from torch.utils.benchmark import Timer as Library
+
+        number = self.calls_per_sample(call_s)
+
+        def block() -> None:
+            for _ in range(number):
+                call()
+
+        timer = Library("block()", globals={"block": block}, num_threads=self._threads)
+        measured = timer.blocked_autorange(min_run_time=(wanted - 0.5) * number * call_s)
+        return [float(seconds) / number for seconds in measured.times]
+
+
+class DoBench:
+    """Device events round each call, after Triton's own buffer was written to evict the cache."""
+
+    name = DO_BENCH
+    cache: Cache = "cold"
+
+    def __init__(self) -> None:
+        """Measure once how large Triton's flush is and how long it takes."""
+        from triton.runtime import driver
+
+        self._interface = driver.active.get_device_interface()
+        buffer = driver.active.get_empty_cache_for_benchmark()
+        self.flush_bytes = int(buffer.numel() * buffer.element_size())
+        self._flush_s = _event_seconds(self._interface, lambda: driver.active.clear_cache(buffer))
+
+    @functools.cached_property
+    def overhead_s(self) -> float:
+        """Seconds between two events with nothing between them."""
+        return median(self.samples(_nothing, _OVERHEAD_SAMPLES, 0.0))
+
+    def finish(self) -> None:
+        """Wait for the device."""
+        self._interface.synchronize()
+
+    def calls_per_sample(self, call_s: float) -> int:
+        """Return one: every call has its own events."""
+        return 1
+
+    def samples(self, call: Call, wanted: int, call_s: float) -> list[float]:
+        """Ask do_bench for as long as `wanted` calls and flushes take."""
+        from triton.testing import do_bench
+
+        milliseconds = wanted * (call_s + self._flush_s) * 1e3
+        return [float(value) / 1e3 for value in do_bench(call, warmup=1, rep=milliseconds, return_mode="all")]
+
+
+class CudaGraphBench:
+    """Device events round the replay of a graph of many calls: no launch gaps, and nothing evicts the cache."""
+
+    name = CUDA_GRAPH
+    cache: Cache = "hot"
+    flush_bytes = 0
+    _REPLAY_S = 0.02
+
+    def __init__(self) -> None:
+        """Find the device."""
+        from triton.runtime import driver
+
+        self._interface = driver.active.get_device_interface()
+
+    @property
+    def overhead_s(self) -> float:
+        """Seconds between two events, spread over a replay of 20 ms at the least one call long."""
+        return _event_seconds(self._interface, _nothing)
+
+    def finish(self) -> None:
+        """Wait for the device."""
+        self._interface.synchronize()
+
+    def calls_per_sample(self, call_s: float) -> int:
+        """Return how many calls the graph of one sample holds."""
+        return max(1, int(self._REPLAY_S / max(call_s, 1e-9)))
+
+    def samples(self, call: Call, wanted: int, call_s: float) -> list[float]:
+        """Capture and replay ten times: that is what do_bench_cudagraph does, whatever is wanted."""
+        from triton.testing import do_bench_cudagraph
+
+        values = do_bench_cudagraph(call, rep=self._REPLAY_S * 1e3, return_mode="all")
+        return [float(value) / 1e3 for value in values]
+
+
+def _event_seconds(interface: Any, call: Call) -> float:
+    """Return the median of a few event-timed calls, in seconds."""
+    found: list[float] = []
+    for _ in range(_OVERHEAD_SAMPLES):
+        first, last = (interface.Event(enable_timing=True) for _ in range(2))
+        first.record()
+        call()
+        last.record()
+        interface.synchronize()
+        found.append(first.elapsed_time(last) / 1e3)
+    return median(found)
+
+
+def _nothing() -> None:
+    """Stand for a call that costs nothing."""
+
+
+def make(name: str, threads: int) -> Timer:
+    """Return the timer of that name.
+
+    Raises:
+        TimingError: there is none.
+    """
+    if name == TORCH_TIMER:
+        return TorchTimer(threads)
+    if name == DO_BENCH:
+        return DoBench()
+    if name == CUDA_GRAPH:
+        return CudaGraphBench()
+    raise TimingError(f"no timer {name!r}", fix=f"known: {TORCH_TIMER}, {DO_BENCH}, {CUDA_GRAPH}")
+
+
+def choose(device: str, requested: str, threads: int) -> Choice:
+    """Return the timer that measures on `device` here: the one asked for, or torch's own with the reason.
+
+    `requested` empty asks for the usual one: do_bench on an accelerator, torch's timer on a processor.
+
+    Raises:
+        TimingError: no timer has that name.
+    """
+    wanted = requested or (TORCH_TIMER if device == "cpu" else DO_BENCH)
+    reason = _obstacle(wanted, device)
+    timer = make(TORCH_TIMER if reason else wanted, threads)
+    return Choice(wanted, timer.name, reason, timer.cache, timer.flush_bytes, rounded(timer.overhead_s))
+
+
+def _obstacle(name: str, device: str) -> str | None:
+    if name == TORCH_TIMER:
+        return None
+    if device == "cpu":
+        return "its events time a device, and there is none"
+    return None if importlib.util.find_spec("triton") else "triton is not installed"

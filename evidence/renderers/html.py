@@ -1,0 +1,37 @@
+"""Owns the HTML of a page: every block and inline piece that a macro may place, each one line without a blank line.
+
+`root` is always the way from the page to the root of the site, such as `../`; nothing links anywhere else.
+"""
+
+from __future__ import annotations
+
+from evidence.renderers.board import Listed, Unshown, board
+from evidence.renderers.charts import chart
+from evidence.renderers.claim import claim, says, value
+from evidence.renderers.fold import environment, gates, reproduce, stance
+from evidence.renderers.marks import chip
+from evidence.renderers.markup import anchor, escape
+from evidence.renderers.notices import borrowed, error_box, error_mark, waiver
+from evidence.renderers.table import table
+
+__all__ = [
+    "Listed",
+    "Unshown",
+    "anchor",
+    "board",
+    "borrowed",
+    "chart",
+    "chip",
+    "claim",
+    "environment",
+    "error_box",
+    "error_mark",
+    "escape",
+    "gates",
+    "reproduce",
+    "says",
+    "stance",
+    "table",
+    "value",
+    "waiver",
+]

@@ -8,6 +8,7 @@ EvidenceError
 ├── ProjectError             the folder is not a documentation project
 ├── ClaimsError              a claims file, claim or table cannot be read
 ├── ItemError                a claim or table that its logs do not bear out; carries the rule
+├── ChartError               a table has nothing to draw, or a picture has no style
 ├── ComparisonError          numbers that cannot be compared or reduced
 ├── UnknownNameError         a name that refers to nothing; carries the nearest one
 └── DuplicateNameError       two things of one name
@@ -77,6 +78,10 @@ class ItemError(EvidenceError):
         super().__init__(message, fix=fix)
         self.code = code
         self.parts = parts
+
+
+class ChartError(EvidenceError):
+    """A table with nothing to draw, or a stylesheet that a picture cannot take its style from."""
 
 
 class ComparisonError(EvidenceError):

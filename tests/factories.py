@@ -2,42 +2,68 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
+from evidence.book import Book
+from evidence.project import MacroSettings, Project
 from evidence.schema import (
     Accelerator,
     Arm,
+    Artifact,
+    AtOnce,
+    Counter,
+    Crashed,
     DeviceConditions,
     Dimension,
+    Divergence,
+    EngineWorkload,
     Failed,
+    ForeignWorkload,
     Gate,
     GitSource,
     Host,
+    HostConditions,
+    Imported,
     Inputs,
     Method,
     Metric,
     NumericDetail,
     OpWorkload,
+    Origin,
     PackageSource,
     Passed,
     Process,
+    Profile,
+    ProfileMetric,
     Provenance,
+    RandomWeights,
     Rank,
     Record,
     Reference,
     Rejected,
+    Reported,
+    Requests,
     Samples,
     Setting,
+    Skipped,
     SourcePath,
     Stack,
     TensorErrors,
     Timed,
+    TokenControl,
+    TokenLengths,
+    TokensDetail,
     Tolerance,
+    Unavailable,
+    Unread,
     Work,
 )
+from evidence.store import Loaded, Store, save
 
 STARTED = datetime(2026, 9, 1, 10, 0, tzinfo=UTC)
 DIGEST = "0123456789abcdef" * 4
@@ -276,7 +302,7 @@ def process(
             "client_cpu_s": None,
             "counters": (),
             "work": (),
-            "samples": (Samples(metric=metric_name, rank=0, values=tuple(values)),),
+            "samples": (Samples(metric=metric_name, rank=0, values=tuple(values)),) if values else (),
             "requests": None,
             **changes,
         }
@@ -389,3 +415,290 @@ def record(log: str = "kernels/toy_20260901", **changes: Any) -> Record:
         "supersedes": (),
     }
     return Record(**{**values, **changes})
+
+
+def sweep(
+    times: Mapping[str, Mapping[int, float]],
+    log: str = "kernels/sweep_20260901",
+    *,
+    control_of: str | None = "eager",
+    spread: float = 0.002,
+    **changes: Any,
+) -> Record:
+    """A record of arms over sizes: seconds by arm and N; the first arm is the baseline, the second the candidate."""
+    sizes = list(next(iter(times.values())))
+    roles = dict(zip(times, ["baseline", "candidate", *["alternative"] * len(times)], strict=False))
+    arms = [arm(name, role) for name, role in roles.items()]
+    asked = dict(times)
+    if control_of is not None:
+        twin = f"{control_of}-again"
+        arms.append(arm(twin, "control", control_of=control_of, implementation=f"toy.ops:{control_of}"))
+        asked[twin] = times[control_of]
+    cells = [
+        timed(name, f"n{size}", median_s=by_size[size], slot=slot, spread=spread)
+        for slot, (name, by_size) in enumerate(asked.items())
+        for size in sizes
+    ]
+    loads = tuple(workload(f"n{size}", size) for size in sizes)
+    return record(log, **{"arms": tuple(arms), "workloads": loads, "cells": tuple(cells), **changes})
+
+
+def on_device(model: str, **changes: Any) -> tuple[Host, ...]:
+    """The hosts of a record on another GPU."""
+    return (host(accelerators=(accelerator(model=model, **changes),)),)
+
+
+def outcomes_record(log: str = "kernels/outcomes_20260901", **changes: Any) -> Record:
+    """A record with every outcome of a cell: timed, rejected, crashed and skipped."""
+    names = ("fits", "wrong", "large", "odd")
+    cells = (
+        *(timed("eager", name, slot=0) for name in names),
+        timed("fused", "fits", median_s=0.8e-3, slot=1),
+        rejected("fused", "wrong"),
+        Crashed(arm="fused", workload="large", cause="oom", phase="warm-up", message="64 GiB wanted | 3 GiB free"),
+        Skipped(arm="fused", workload="odd", reason="needs a size that four divides"),
+        *(timed("eager-again", name, slot=2) for name in names),
+    )
+    loads = tuple(workload(name, 1024 + index) for index, name in enumerate(names))
+    return record(log, **{"workloads": loads, "cells": cells, **changes})
+
+
+def engine_workload(name: str = "skewed", **changes: Any) -> EngineWorkload:
+    """Requests to a random model, all there at the start."""
+    return EngineWorkload(
+        **{
+            "name": name,
+            "role": "target",
+            "weights": RandomWeights(model="toy-3b", parameters=3 * 10**9, seed=17),
+            "dtype": "bf16",
+            "requests": 8,
+            "arrival": AtOnce(),
+            "prompt_tokens": TokenLengths(minimum=64, maximum=512, total=2048),
+            "output_tokens": TokenLengths(minimum=16, maximum=64, total=256),
+            "ignore_eos": True,
+            "sampling": (Setting(name="temperature", value="0"),),
+            "prefix_cache": "off",
+            "warm_up_requests": 2,
+            "inputs": Inputs(distribution="uniform token ids", seed=7, sets=2, sha256=None),
+            "work": (),
+            **changes,
+        }
+    )
+
+
+def requests(scale: float = 1.0, tokens: Sequence[int] = (16, 16, 16, 32, 32, 32, 48, 64), **changes: Any) -> Requests:
+    """Rows of requests that start at once and wait `scale` times as long."""
+    rows = len(tokens)
+    first = [round(scale * 0.05 * (index + 1), 9) for index in range(rows)]
+    last = [round(start + scale * 0.01 * (count - 1), 9) for start, count in zip(first, tokens, strict=True)]
+    return Requests(
+        **{
+            "enqueued_s": (0.0,) * rows,
+            "prompt_tokens": (256,) * rows,
+            "cached_tokens": (0,) * rows,
+            "output_tokens": tuple(tokens),
+            "ttft_s": tuple(first),
+            "latency_s": tuple(last),
+            **changes,
+        }
+    )
+
+
+def tokens_passed(**changes: Any) -> Passed:
+    """A passed gate that compared tokens: all but one tie agree."""
+    values: dict[str, Any] = {
+        "compared": 256,
+        "agreed": 250,
+        "prompts": 8,
+        "prompts_equal": 7,
+        "controls": (TokenControl(kind="same-arm", compared=256, agreed=256),),
+        "divergences": (Divergence(request=3, position=26, margin=0.0004, is_tie=True),),
+    }
+    return passed(gate="parity", seeds=(17,), detail=TokensDetail(**{**values, **changes}))
+
+
+def engine_timed(
+    arm_name: str,
+    workload_name: str = "skewed",
+    *,
+    scale: float = 1.0,
+    slot: int = 0,
+    processes: int = 9,
+    **changes: Any,
+) -> Timed:
+    """A timed cell of an engine: wall time, peak memory and a row a request, all `scale` times the usual."""
+    rng = random.Random(f"{arm_name}/{workload_name}")
+    made = []
+    for index in range(processes):
+        own = scale * (1 + rng.gauss(0, 0.002))
+        columns = (
+            Samples(metric="wall_time", rank=0, values=(round(1.1 * own, 9),)),
+            Samples(metric="peak_memory", rank=0, values=(2.0e9,)),
+            Samples(metric="wasted_tokens", rank=0, values=(128.0 * (arm_name == "static"),)),
+        )
+        made.append(
+            process(
+                index,
+                (),
+                started_s=2.0 * (16 * index + slot),
+                samples=columns,
+                stopped="fixed",
+                client_cpu_s=0.02,
+                counters=(Counter(name="joined", count=5),),
+                requests=requests(own),
+            )
+        )
+    values = {"gate": tokens_passed(), "method": "wall", "processes": tuple(made), **changes}
+    return timed(arm_name, workload_name, processes=1).model_copy(update=values)
+
+
+TIMELINE = b'{"arm": "continuous", "workload": "skewed", "process": 0, "request": 0, "gaps_us": [50000, 10000]}\n'
+
+
+def artifact(path: str = "timeline.jsonl", content: bytes = TIMELINE, **changes: Any) -> Artifact:
+    """A file of a log by its bytes."""
+    digest = hashlib.sha256(content).hexdigest()
+    return Artifact(
+        **{
+            "path": path,
+            "role": "timeline",
+            "sha256": digest,
+            "bytes": len(content),
+            "arms": (),
+            "workloads": (),
+            **changes,
+        }
+    )
+
+
+def engine_record(log: str = "engine/continuous_toy_20260902", **changes: Any) -> Record:
+    """A sound engine record: continuous batching against a static arm, with requests and a timeline file."""
+
+    def side(name: str, role: str, batching: str, **more: Any) -> Arm:
+        return arm(name, role, **{"switches": (Setting(name="batching", value=batching),), **more})
+
+    static = {"implementation": "toy.engine:generate"}
+    values: dict[str, Any] = {
+        "axes": ("batching", "implementation"),
+        "arms": (
+            side("static", "baseline", "static", **static),
+            side("continuous", "candidate", "continuous", implementation="toy.engine:serve", mechanism=("joined",)),
+            side("static-again", "control", "static", control_of="static", **static),
+        ),
+        "workloads": (engine_workload(), engine_workload("even", requests=8)),
+        "metrics": (
+            metric("wall_time", of="process"),
+            metric("peak_memory", unit="B", of="process", role="guard"),
+            metric("wasted_tokens", unit="1", of="process", role="context"),
+            metric("latency", of="request"),
+            metric("ttft", of="request"),
+            metric("token_agreement", unit="1", better="higher", of="gate", role="guard"),
+        ),
+        "methods": (method(name="wall", timer_requested="perf_counter", timer_used="perf_counter", flush_bytes=0),),
+        "gates": (
+            gate(
+                name="parity",
+                kind="tokens",
+                tolerances=(Tolerance(of="agreement", limit=0.95),),
+                reference=Reference(implementation="toy.engine:greedy", source="toy", stack=None, dtype="fp32"),
+            ),
+        ),
+        "cells": (
+            engine_timed("static", slot=0),
+            engine_timed("static", "even", slot=1),
+            engine_timed("continuous", scale=0.8, slot=2),
+            engine_timed("continuous", "even", scale=1.0, slot=3),
+            engine_timed("static-again", slot=4),
+            engine_timed("static-again", "even", slot=5),
+        ),
+        "conditions": (
+            conditions(),
+            HostConditions(host="h0", at_s=(0.0, 288.0), load=(0.5, 0.7), cpu_clock_hz=None, missing=_NO_CLOCK),
+        ),
+        "artifacts": (artifact(),),
+        "profiles": (
+            Profile(
+                arm="continuous",
+                workload="skewed",
+                tool="toy-profiler",
+                bottleneck="memory",
+                top_kernels=("attention",),
+                metrics=(ProfileMetric(name="dram", unit="%", value=81.5),),
+                artifact="timeline.jsonl",
+            ),
+        ),
+        "unavailable": (Unavailable(what="prompts", reason="too large to keep"),),
+    }
+    return record(log, **{**values, **changes})
+
+
+_NO_CLOCK = ({"field": "cpu_clock_hz", "reason": "not readable in a container"},)
+
+
+def imported_record(log: str = "engine/foreign_20260903", **changes: Any) -> Record:
+    """A sound import: aggregates of a foreign file, one placeholder left unread, nothing measured here."""
+    raw = b'{"p50": 0.125, "duration": 12, "itl": -1}\n'
+    load = ForeignWorkload(
+        name="short",
+        role="target",
+        work=(),
+        settings=(Setting(name="batch", value="4"), Setting(name="dtype", value="fp16")),
+    )
+    cell = Imported(
+        arm="served",
+        workload="short",
+        reported=(Reported(metric="latency", statistic="p50", value=0.125, pointer="/p50"),),
+        unread=(Unread(pointer="/itl", found="-1", reason="stands for nothing measured"),),
+        processes=(process(0, (12.0,), started_s=0.0, metric_name="wall_time", stopped="fixed", compilations=None),),
+        work=(Work(of="requests", count=8),),
+        outcome=None,
+    )
+    values: dict[str, Any] = {
+        "provenance": None,
+        "origin": Origin(
+            format="toy-bench-json",
+            tool="toy-bench",
+            tool_version="1.2",
+            url=None,
+            file="raw.json",
+            measured_at=None,
+            missing=(
+                {"field": "url", "reason": "the file names none"},
+                {"field": "measured_at", "reason": "the file gives a time without a zone"},
+            ),
+        ),
+        "sources": (),
+        "hosts": (),
+        "stacks": (),
+        "conditions": (),
+        "axes": (),
+        "arms": (arm("served", ranks=(), source="toy", command=()),),
+        "workloads": (load,),
+        "metrics": (metric("wall_time", of="process"), metric("latency", of="request", role="context")),
+        "methods": (),
+        "gates": (),
+        "cells": (cell,),
+        "artifacts": (artifact("raw.json", raw, role="raw"),),
+    }
+    return record(log, **{**values, **changes})
+
+
+def loaded(value: Record, folder: Path, artifacts: Mapping[str, bytes] | None = None) -> Loaded:
+    """Save a record into a store and read it back."""
+    files = artifacts if artifacts is not None else {"timeline.jsonl": TIMELINE} if value.artifacts else {}
+    return Store(folder).load(save(folder, value, files))
+
+
+def project(root: Path) -> Project:
+    """A documentation project with empty folders."""
+    (root / "docs/claims").mkdir(parents=True, exist_ok=True)
+    return Project(root=root, config=root / "mkdocs.yml", docs=root / "docs", macros=MacroSettings())
+
+
+def book(root: Path, claims: str, *records: Record) -> Book:
+    """A project with one claims file over these records."""
+    made = project(root)
+    (made.claims / "page.yml").write_text(claims, encoding="utf-8")
+    for one in records:
+        loaded(one, made.logs)
+    return Book(made, Store(made.logs))

@@ -15,6 +15,8 @@ _FENCE = re.compile(r"[ \t>]*(?P<fence>`{3,}|~{3,})(?P<info>[^`\n]*)")
 _ITEM = re.compile(r"(?P<indent>[ ]*)(?:[-*+]|\d+[.)]|!!!|\?\?\?\+?|===[!+]*|///|\[\^[^\]]+\]:|:)[ \t]")
 _CODE_SPAN = re.compile(r"(?<!`)(?P<ticks>`+)(?!`)(?:.|\n(?!\s*\n))*?(?<!`)(?P=ticks)(?!`)")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_SYNCED = re.compile(r"<!--\s*evidence:.*?<!--\s*/evidence\s*-->", re.DOTALL)
+_OPENER = re.compile(r"(?P<indent>[ ]*)(?P<opener>(?:!!!|\?\?\?\+?|===[!+]*)[ \t].*)")
 _RAW_TEXT = re.compile(
     r"<(?P<tag>pre|code|script|style|textarea|svg|math)\b[^>]*>.*?(?:</(?P=tag)\s*>|\Z)", re.DOTALL | re.I
 )
@@ -43,7 +45,7 @@ def _blank_all(text: str, pattern: re.Pattern[str]) -> str:
 
 def code(body: str) -> str:
     """The body without code: fences, indented blocks, code spans and the elements that hold raw text."""
-    without = _blank_all(_without_blocks(body), _RAW_TEXT)
+    without = _blank_all(blocks(body), _RAW_TEXT)
     return _blank_all(without, _CODE_SPAN)
 
 
@@ -58,6 +60,11 @@ def prose(body: str, markers: Mapping[str, str]) -> str:
     for pattern in (_ATTRIBUTES, _TARGET, _TAG, _MATHS):
         text = _blank_all(text, pattern)
     return text
+
+
+def synced(text: str) -> str:
+    """The text without the blocks that `evidence sync` fills: those are rendered from records."""
+    return _blank_all(text, _SYNCED)
 
 
 def jinja(body: str, markers: Mapping[str, str]) -> str:
@@ -85,13 +92,23 @@ def fences(body: str) -> Iterator[Fence]:
         yield Fence(opened["info"].strip(), "\n".join(content), first, number, closed)
 
 
+def empty_containers(body: str) -> Iterator[tuple[int, str]]:
+    """Yield line and text of admonitions and tabs below which nothing is indented."""
+    lines = body.split("\n")
+    for number, line in enumerate(blocks(body).split("\n"), start=1):
+        if opened := _OPENER.fullmatch(line):
+            below = next((other for other in lines[number:] if other.strip()), "")
+            if not below.startswith(" " * (len(opened["indent"]) + 4)):
+                yield number, opened["opener"].strip()
+
+
 def _closes(line: str, fence: str) -> bool:
     stripped = line.lstrip(" \t>").rstrip()
     return len(stripped) >= len(fence) and set(stripped) == {fence[0]}
 
 
-def _without_blocks(body: str) -> str:
-    """Blank fenced and indented code, line by line."""
+def blocks(body: str) -> str:
+    """The body without fenced and indented code."""
     lines = body.split("\n")
     fenced = {number for fence in fences(body) for number in range(fence.opens, fence.closes + 1)}
     inside: list[int] = []

@@ -69,6 +69,33 @@ class Repository:
         found = {line.split(" ")[0] for line in lines.splitlines() if line.endswith(" commit")}
         return frozenset(asked) & found
 
+    def resolve(self, ref: str) -> str | None:
+        """Return the commit a branch, tag or id names; None if it names none."""
+        try:
+            return (
+                _git(self.root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+                .decode()
+                .strip()
+            )
+        except RepositoryError:
+            return None
+
+    def history(self) -> frozenset[str]:
+        """Return every commit that some branch, tag or HEAD reaches, in one call of git."""
+        heads = ("HEAD",) if self.commit() else ()
+        return frozenset(_git(self.root, "rev-list", "--all", *heads).decode().split())
+
+    def merge_base(self, one: str, other: str) -> str | None:
+        """Return the commit where two commits parted; None if they share none that is here."""
+        try:
+            return _git(self.root, "merge-base", _checked(one), _checked(other)).decode().strip()
+        except RepositoryError:
+            return None
+
+    def is_shallow(self) -> bool:
+        """Whether history was cut off when the repository was cloned."""
+        return _git(self.root, "rev-parse", "--is-shallow-repository").strip() == b"true"
+
     def commit_tree_sha256(self, commit: str) -> str:
         """Return the digest of a commit's files outside docs/.
 

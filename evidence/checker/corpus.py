@@ -1,0 +1,277 @@
+"""Owns what rules read: the project, its store and ledger, git, claims and pages; and what a pass over it remembers.
+
+Everything is read when it is first asked for. Records stream by and are not kept: a few facts of each are.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evidence import ledger
+from evidence.book import Book
+from evidence.checker.facts import Facts
+from evidence.checker.ignores import Ignore, Settings, read_settings, waivers_of
+from evidence.diagnostics import Finding, Location, Severity
+from evidence.errors import LedgerError, RecordError, UnknownNameError
+from evidence.project import Project
+from evidence.repository import Repository, RepositoryError
+from evidence.schema import Gate, log_date
+from evidence.schema.places import line_of, pointer_of
+from evidence.store import Loaded, Problem, Store
+
+if TYPE_CHECKING:
+    from evidence.pages.calls import Call, Page
+
+PRINTING = ("claim", "says", "value", "table", "chart", "roofline", "figure", "reproduce")
+"""Macros whose subject is the id of a claim or table."""
+STATING = ("claim", "says", "value")
+"""Those of them that put a sentence or its number on the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a check may be told beside the project."""
+
+    base: str | None = None
+    """The branch the ledger is compared with, beside HEAD."""
+    is_release: bool = False
+    """Warnings that must not stand in a release are errors."""
+    today: datetime.date = field(default_factory=lambda: datetime.datetime.now(tz=datetime.UTC).date())
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong inside a record, and where: the parts of its JSON pointer."""
+
+    message: str
+    parts: tuple[str | int, ...] = ()
+
+
+class Corpus:
+    """One project under check."""
+
+    def __init__(self, project: Project, options: Options | None = None) -> None:
+        """Point at a project; nothing is read yet."""
+        self.project = project
+        self.options = options or Options()
+        self.store = Store(project.logs)
+        self.seen: dict[str, str] = {}
+        """Log -> digest of its record, of the records that have gone by in the pass."""
+        self.artifacts: dict[str, str] = {}
+        """Path below the store -> digest, as the records that have gone by list their files."""
+        self.unread: set[str] = set()
+        """Logs whose record does not load."""
+        self.superseded: set[str] = set()
+        """Logs that a record names as replaced by it."""
+        self.prints: dict[int, str] = {}
+        """Print of a column of samples -> the first log that holds it."""
+        self.times: dict[int, tuple[str, float]] = {}
+        """Hash of series, arm, workload and environment -> the last log that timed it, and its median."""
+        self.gates_before: tuple[str, tuple[Gate, ...]] | None = None
+        """The log before the last one remembered in its series, with its gates."""
+        self._gates: dict[str, tuple[str, tuple[Gate, ...]]] = {}
+        self.clean: set[bytes] = set()
+        """Strings of records that are known to hold nothing private."""
+        self._facts: Facts | None = None
+        self._told: set[str] = set()
+        self._trees: dict[str, str | None] = {}
+        self._digests: dict[Path, str | None] = {}
+        self._last_text: tuple[Path, str] | None = None
+
+    @property
+    def home(self) -> Location:
+        """Where to point for what concerns the whole project."""
+        return Location(self.name(self.project.config))
+
+    def name(self, path: Path) -> str:
+        """Return a path as findings name it."""
+        return self.project.name(path)
+
+    def remember(self, loaded: Loaded) -> None:
+        """Keep of a record what rules over the whole store need."""
+        log = loaded.entry.log
+        self.seen[log] = loaded.sha256
+        for artifact in loaded.record.artifacts:
+            self.artifacts[f"{log}/{artifact.path}"] = artifact.sha256
+        self.superseded.update(old.log for old in loaded.record.supersedes)
+        series = loaded.entry.series
+        self.gates_before = self._gates.get(series)
+        self._gates[series] = (log, loaded.record.gates)
+
+    def remember_unread(self, problem: Problem) -> None:
+        """Keep which log could not be read."""
+        self.unread.add(problem.path.parent.relative_to(self.store.root).as_posix())
+
+    def facts(self, loaded: Loaded) -> Facts:
+        """Return the shared views of a record; those of the last one asked for are kept."""
+        if self._facts is None or self._facts.record is not loaded.record:
+            self._facts = Facts(loaded.record)
+        return self._facts
+
+    def fault(
+        self, loaded: Loaded, faults: Iterable[Fault], fix: str = "", severity: Severity | None = None
+    ) -> Iterator[Finding]:
+        """Yield one finding for all faults of one kind in a record, at the first of them: one finding an item."""
+        found = list(faults)
+        if found:
+            more = f" (and {len(found) - 1} more like it)" if len(found) > 1 else ""
+            at = self.place(loaded, *found[0].parts)
+            yield Finding(at, f"{found[0].message}{more}", fix, self.cited.get(loaded.entry.log, ()), severity)
+
+    def tell_once(self, message: str, fix: str = "") -> Iterator[Finding]:
+        """Yield a finding about the whole project the first time it is met: one cause is not one finding a record."""
+        if message not in self._told:
+            self._told.add(message)
+            yield Finding(self.home, message, fix)
+
+    def place(self, loaded: Loaded, *parts: str | int) -> Location:
+        """Return the place of a part of a record; its line is looked for only here, so only for findings."""
+        path = self.name(loaded.entry.path)
+        if not parts:
+            return Location(path)
+        pointer = pointer_of(parts)
+        return Location(path, line_of(self._text(loaded.entry.path), pointer), pointer)
+
+    def digest(self, path: Path) -> str | None:
+        """Return the sha256 of a file, read once; None if there is no such file."""
+        if path not in self._digests:
+            self._digests[path] = ledger.digest_of(path) if path.is_file() else None
+        return self._digests[path]
+
+    @functools.cached_property
+    def repository(self) -> Repository | None:
+        """The git work tree the project lies in, if git can be asked."""
+        return Repository.find(self.project.root)
+
+    @functools.cached_property
+    def history(self) -> frozenset[str]:
+        """Every commit that a branch, tag or HEAD reaches; empty where git cannot be asked."""
+        return self.repository.history() if self.repository else frozenset()
+
+    def tree_of(self, commit: str) -> str | None:
+        """Return the digest of a commit's tree, asked for once; None if it is not here."""
+        if commit not in self._trees:
+            try:
+                self._trees[commit] = self.repository.commit_tree_sha256(commit) if self.repository else None
+            except RepositoryError:
+                self._trees[commit] = None
+        return self._trees[commit]
+
+    @functools.cached_property
+    def address(self) -> str | None:
+        """The repository's public address, if it has a remote."""
+        return self.repository.remote_url() if self.repository else None
+
+    @functools.cached_property
+    def ledger(self) -> Mapping[str, str]:
+        """Path below the store -> digest, as SHA256SUMS says; empty if it cannot be read, which EV005 reports."""
+        try:
+            return ledger.read(self.store.root)
+        except LedgerError:
+            return {}
+
+    @functools.cached_property
+    def newest(self) -> frozenset[str]:
+        """The newest log of each series."""
+        newest: dict[str, tuple[str, int, str]] = {}
+        for entry in self.store.entries:
+            # A later run of a day has a longer name: `-2`, `-10`.
+            order = (log_date(entry.log), len(entry.log), entry.log)
+            newest[entry.series] = max(newest.get(entry.series, order), order)
+        return frozenset(log for *_, log in newest.values())
+
+    @functools.cached_property
+    def book(self) -> Book:
+        """The claims and tables, evaluated."""
+        return Book(self.project, self.store)
+
+    def of(self, code: str) -> tuple[Finding, ...]:
+        """Return what evaluating the claims and tables found for one rule."""
+        return tuple(finding for found, finding in self.book.findings if found == code)
+
+    @functools.cached_property
+    def settings(self) -> Settings:
+        """What the project says about its own check."""
+        return read_settings(self.project.root)
+
+    @functools.cached_property
+    def ignores(self) -> tuple[Ignore, ...]:
+        """Findings to overlook: those of the settings, and those that claims and tables waive for themselves."""
+        return (*self.settings.ignores, *waivers_of(self.book.claims))
+
+    @property
+    def base(self) -> str | None:
+        """The branch that the ledger is compared with, beside the last commit."""
+        return self.options.base or self.settings.base
+
+    @functools.cached_property
+    def pages(self) -> tuple[Page, ...]:
+        """Every page, as it stands in the sources."""
+        from evidence.pages.calls import read_page
+
+        settings = self.project.macros
+        return tuple(
+            read_page(self.name(path), path.read_text(encoding="utf-8-sig"), settings, uri=self.project.uri(path))
+            for path in self.project.pages()
+        )
+
+    @property
+    def calls(self) -> Iterator[Call]:
+        """Every call on every page."""
+        for page in self.pages:
+            yield from page.calls
+
+    @functools.cached_property
+    def counts(self) -> tuple[int, int, int]:
+        """How many logs, pages and calls there are."""
+        return len(self.store.entries), len(self.pages), sum(len(page.calls) for page in self.pages)
+
+    @functools.cached_property
+    def cited(self) -> Mapping[str, tuple[Location, ...]]:
+        """Log -> the calls that print from it."""
+        return self._cited_by((*PRINTING, "environment"))
+
+    @functools.cached_property
+    def stated(self) -> Mapping[str, tuple[Location, ...]]:
+        """Log -> the calls that print a sentence, or a number of one, from it."""
+        return self._cited_by(STATING)
+
+    def is_set_aside(self, log: str) -> bool:
+        """Whether the claims files say that a log is not to be cited."""
+        status = self.book.log_status.get(log)
+        return status is not None and status.do_not_cite is not None
+
+    def _cited_by(self, macros: tuple[str, ...]) -> Mapping[str, tuple[Location, ...]]:
+        cited: dict[str, list[Location]] = {}
+        for call in self.calls:
+            if call.macro in macros:
+                for log in filter(None, map(self._log_named, self._series_of(call))):
+                    cited.setdefault(log, []).append(call.at)
+        return {log: tuple(sorted(set(places))) for log, places in cited.items()}
+
+    def _series_of(self, call: Call) -> tuple[str, ...]:
+        if call.macro == "environment":
+            return (call.subject,)
+        claims = self.book.claims
+        claim, table = claims.claims.get(call.subject), claims.tables.get(call.subject)
+        if claim is not None:
+            return (claim.item.series, *(also.series for also in claim.item.also.values() if also.series))
+        return table.item.series if table is not None else ()
+
+    def _log_named(self, series: str) -> str:
+        """Return the log that a series stands on; empty if there is none that can be read."""
+        try:
+            return self.book.log(series).entry.log
+        except (UnknownNameError, RecordError):
+            return ""
+
+    def _text(self, path: Path) -> str:
+        """Return a file's text; findings of one record come together, so the last one is kept."""
+        if self._last_text is None or self._last_text[0] != path:
+            self._last_text = (path, path.read_text(encoding="utf-8", errors="replace"))
+        return self._last_text[1]

@@ -1,0 +1,165 @@
+"""Owns what the record rules share: views of one record, each computed once and only if a rule asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from evidence.schema import (
+    Accelerator,
+    Arm,
+    DeviceConditions,
+    Failed,
+    Gate,
+    Host,
+    Imported,
+    Method,
+    Passed,
+    Process,
+    Record,
+    Rejected,
+    Stack,
+    Timed,
+    Workload,
+)
+
+Window = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The samples of one metric in one process: the slowest rank of each iteration, in order and sorted."""
+
+    process: Process
+    values: tuple[float, ...]
+    ordered: tuple[float, ...]
+    median: float
+
+
+class Facts:
+    """Views of one record."""
+
+    def __init__(self, record: Record) -> None:
+        """Point at a record; nothing is computed before it is asked for."""
+        self.record = record
+
+    @cached_property
+    def arms(self) -> dict[str, Arm]:
+        """Arms by name."""
+        return {arm.name: arm for arm in self.record.arms}
+
+    @cached_property
+    def workloads(self) -> dict[str, Workload]:
+        """Workloads by name."""
+        return {workload.name: workload for workload in self.record.workloads}
+
+    @cached_property
+    def methods(self) -> dict[str, Method]:
+        """Methods by name."""
+        return {method.name: method for method in self.record.methods}
+
+    @cached_property
+    def gates(self) -> dict[str, Gate]:
+        """Gates by name."""
+        return {gate.name: gate for gate in self.record.gates}
+
+    @cached_property
+    def stacks(self) -> dict[str, Stack]:
+        """Stacks by name."""
+        return {stack.name: stack for stack in self.record.stacks}
+
+    @cached_property
+    def hosts(self) -> dict[str, Host]:
+        """Hosts by name."""
+        return {host.name: host for host in self.record.hosts}
+
+    @cached_property
+    def timed(self) -> tuple[tuple[int, Timed], ...]:
+        """Timed cells with their index."""
+        return tuple((index, cell) for index, cell in enumerate(self.record.cells) if isinstance(cell, Timed))
+
+    @cached_property
+    def imported(self) -> tuple[tuple[int, Imported], ...]:
+        """Imported cells with their index."""
+        return tuple((index, cell) for index, cell in enumerate(self.record.cells) if isinstance(cell, Imported))
+
+    @cached_property
+    def outcomes(self) -> tuple[tuple[tuple[str | int, ...], str, Passed | Failed], ...]:
+        """Every outcome of a gate: the parts of its pointer, the arm's name, and itself."""
+        return tuple(self._outcomes())
+
+    def _outcomes(self) -> Iterator[tuple[tuple[str | int, ...], str, Passed | Failed]]:
+        for index, cell in enumerate(self.record.cells):
+            if isinstance(cell, Timed | Rejected):
+                yield ("cells", index, "gate"), cell.arm, cell.gate
+                for at, outcome in enumerate(cell.further):
+                    yield ("cells", index, "further", at), cell.arm, outcome
+            elif isinstance(cell, Imported) and cell.outcome is not None:
+                yield ("cells", index, "outcome"), cell.arm, cell.outcome
+
+    @cached_property
+    def durations(self) -> frozenset[str]:
+        """Names of the metrics measured in seconds for each iteration."""
+        return frozenset(m.name for m in self.record.metrics if m.unit == "s" and m.of == "iteration")
+
+    @cached_property
+    def columns(self) -> dict[int, dict[str, tuple[Column, ...]]]:
+        """Index of a timed cell -> metric -> one column a process."""
+        return {index: _columns(cell.processes) for index, cell in self.timed}
+
+    @cached_property
+    def times(self) -> dict[int, float]:
+        """Index of a timed cell -> the median over processes of its first duration; cells without one are not here."""
+        found: dict[int, float] = {}
+        for index, columns in self.columns.items():
+            name = next((name for name in columns if name in self.durations), None)
+            if name is not None:
+                found[index] = median([column.median for column in columns[name]])
+        return found
+
+    @cached_property
+    def windows(self) -> tuple[tuple[Window, int, int], ...]:
+        """Window of each process with the index of its cell and its place in it, in order of start."""
+        found = [
+            ((process.started_s, process.ended_s), index, at)
+            for index, cell in self.timed
+            for at, process in enumerate((*cell.processes, *(p for c in cell.cross_checks for p in c.processes)))
+        ]
+        found.sort()
+        return tuple(found)
+
+    def devices_of(self, arm: Arm) -> tuple[tuple[str, int, Accelerator], ...]:
+        """Return host, index and description of the accelerators an arm ran on."""
+        return tuple(
+            (rank.host, rank.device, self.hosts[rank.host].accelerators[rank.device])
+            for rank in arm.ranks
+            if rank.device is not None
+        )
+
+    @cached_property
+    def readings(self) -> dict[tuple[str, int], DeviceConditions]:
+        """Host and device -> what was read of it during the run."""
+        return {(c.host, c.device): c for c in self.record.conditions if isinstance(c, DeviceConditions)}
+
+
+def median(values: Sequence[float]) -> float:
+    """Return the median of a few numbers that are known to be finite."""
+    ordered = sorted(values)
+    half = len(ordered) // 2
+    return (ordered[half] + ordered[~half]) / 2
+
+
+def _columns(processes: Sequence[Process]) -> dict[str, tuple[Column, ...]]:
+    found: dict[str, list[Column]] = {}
+    for process in processes:
+        by_metric: dict[str, list[tuple[float, ...]]] = {}
+        for samples in process.samples:
+            by_metric.setdefault(samples.metric, []).append(samples.values)
+        for metric, ranks in by_metric.items():
+            values = ranks[0] if len(ranks) == 1 else tuple(map(max, zip(*ranks, strict=False)))
+            ordered = tuple(sorted(values))
+            half = len(ordered) // 2
+            column = Column(process, values, ordered, (ordered[half] + ordered[~half]) / 2)
+            found.setdefault(metric, []).append(column)
+    return {metric: tuple(columns) for metric, columns in found.items()}

@@ -1,0 +1,97 @@
+"""Owns what must not be published with a log: patterns of private data, and a fast search for them in record files."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+_OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_PRIVATE_NET = rf"(?:10\.{_OCTET}|192\.168|172\.(?:1[6-9]|2[0-9]|3[01])|169\.254)\.{_OCTET}\.{_OCTET}"
+_TOP_LEVEL = r"(?:com|org|net|edu|gov|mil|cloud|local|lan|internal|intranet|corp|localdomain)"
+
+_KINDS: tuple[tuple[str, str], ...] = (
+    (
+        "an access token or key",
+        r"gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|hf_[A-Za-z0-9]{20,}|sk-[\w-]{20,}"
+        r"|AKIA[0-9A-Z]{16}|AIza[\w-]{35}|xox[abprs]-[\w-]{10,}|npm_[A-Za-z0-9]{30,}|pypi-[\w-]{30,}"
+        r"|eyJ[\w-]{10,}\.eyJ[\w-]{10,}|-----BEGIN [A-Z ]{0,30}PRIVATE KEY"
+        r"|(?i:(?:api|access|auth|secret)[_-]?(?:key|token)|password|passwd)[\"']?\s{0,3}[=:]\s{0,3}[\"']?[^\s\"'*]{6,}",
+    ),
+    ("an address with a password in it", r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^/\s:@]{1,100}:[^/\s@]{1,100}@"),
+    (
+        "a home directory",
+        r"(?<![\w.~-])/(?:home|Users)/[^/\s\"'<>]+|(?<![\w.~/-])/root(?![\w.-])|\b[A-Za-z]:[\\/]{1,4}(?i:users)[\\/]{1,4}\w+",
+    ),
+    (
+        "an e-mail address or a name on a machine",
+        r"[A-Za-z0-9_.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+\b",
+    ),
+    (
+        "a machine's network address",
+        rf"(?<![\w.=-]){_PRIVATE_NET}(?![\w.])|(?<=[/@])(?!127\.|0\.0\.0\.0)(?:{_OCTET}\.){{3}}{_OCTET}(?![\w.])"
+        rf"|(?<![\w.=-])(?!127\.|0\.0\.0\.0)(?:{_OCTET}\.){{3}}{_OCTET}(?=:[0-9]{{2,5}}(?![\w.]))"
+        r"|(?<![\w:])(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}(?![\w:])",
+    ),
+    (
+        "a machine's name",
+        rf"(?<![\w./@-])[a-z][a-z-]{{0,40}}[0-9][a-z0-9-]{{0,40}}(?:\.[a-z0-9-]{{1,63}})*\.{_TOP_LEVEL}(?![\w.-])"
+        r"|(?<![\w./@-])[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*\.(?:local|lan|internal|intranet|corp|localdomain)(?![\w.-])",
+    ),
+    (
+        "a device's serial number",
+        r"\b(?:GPU|MIG)-[0-9a-f]{8}-[0-9a-f]{4}-|(?i:\bserial(?:[ _-]?(?:no|number))?)[\"']?\s{0,3}[=:]\s{0,3}[\"']?"
+        r"(?=[A-Za-z0-9-]{0,20}[0-9])[A-Za-z0-9-]{6,}",
+    ),
+)
+_NAMES = {f"k{index}": name for index, (name, _) in enumerate(_KINDS)}
+_ANY = re.compile("|".join(f"(?P<k{index}>{pattern})" for index, (_, pattern) in enumerate(_KINDS)))
+_STRING = re.compile(rb'"((?:[^"\\]|\\.)*)"')
+_MOST_CLEAN = 200_000
+_DIGEST_LENGTH = 64
+_APART = "\n" * 5
+"""More than any pattern reaches over."""
+
+
+def kinds_in(data: bytes, clean: set[bytes] | None) -> Iterator[tuple[str, int]]:
+    """Yield (kind, line) of what is private in a file, in no order.
+
+    Args:
+        data: The bytes of a text file; other bytes hold no text to look through.
+        clean: For JSON only: strings known to be clean, which grows. Records repeat most of their strings, so looking
+            through new ones only makes the search cheap enough for every record.
+    """
+    if clean is None:
+        text = data.decode(errors="replace")
+        for match in _ANY.finditer(text):
+            yield _NAMES[str(match.lastgroup)], text.count("\n", 0, match.start()) + 1
+        return
+    new = _strings(data) - clean
+    decoded = {piece: _decoded(piece) for piece in new}
+    if _ANY.search(_APART.join(decoded.values())) is None:
+        _remember(clean, new)
+        return
+    for piece, text in decoded.items():
+        if found := _ANY.search(text):
+            yield _NAMES[str(found.lastgroup)], data.count(b"\n", 0, data.find(piece)) + 1
+
+
+def _strings(data: bytes) -> set[bytes]:
+    """Return the strings of JSON text; without an escape in it, every second piece between quotes is one."""
+    return set(_STRING.findall(data)) if b"\\" in data else set(data.split(b'"')[1::2])
+
+
+def _decoded(piece: bytes) -> str:
+    text = piece.decode(errors="replace")
+    if "\\" not in text:
+        return text
+    try:
+        return str(json.loads(f'"{text}"'))
+    except ValueError:
+        return text
+
+
+def _remember(clean: set[bytes], new: set[bytes]) -> None:
+    if len(clean) > _MOST_CLEAN:
+        clean.clear()
+    clean.update(piece for piece in new if len(piece) != _DIGEST_LENGTH)

@@ -1,0 +1,300 @@
+"""Owns what a rule is and how rules are run: one pass over the records, then the corpus, then the ignores.
+
+A rule is a frozen object; the decorators register nothing. A rule that crashes is itself a finding, never a pass.
+"""
+
+from __future__ import annotations
+
+import gc
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from inspect import cleandoc
+from typing import TYPE_CHECKING, TypeAlias
+
+from evidence.diagnostics import Diagnostic, Finding, Location, Severity
+from evidence.errors import EvidenceError
+from evidence.store import Loaded, Problem
+
+if TYPE_CHECKING:
+    from evidence.checker.corpus import Corpus
+    from evidence.checker.ignores import Ignore
+
+HEADINGS = ("What it checks", "Why it matters", "How to fix it")
+
+_LAST_RESORT = "EV001"
+"""The rule that takes every record that cannot be loaded and that no other rule owns."""
+_CODE = re.compile(r"EV[0-9]{3}")
+_SECTION = re.compile(rf"^## ({'|'.join(HEADINGS)})\n", re.MULTILINE)
+
+RecordCheck: TypeAlias = Callable[[Loaded, "Corpus"], Iterable[Finding]]
+CorpusCheck: TypeAlias = Callable[["Corpus"], Iterable[Finding]]
+Owns: TypeAlias = Callable[[Problem], bool]
+
+
+class Scope(StrEnum):
+    """What a rule is applied to."""
+
+    LOAD = "load"
+    """Each record that cannot be loaded: whether the field at fault is the rule's."""
+    RECORD = "record"
+    """Each record, as it streams by."""
+    CORPUS = "corpus"
+    """The whole, once every record has gone by."""
+    MARK = "mark"
+    """Each record, on demand: what it finds is shown in the stance line and is no diagnostic."""
+    RUN = "run"
+    """The run itself reports it: a crash, an ignore."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule. Its docstring is its page, the text of `evidence explain`, and the source of its hint."""
+
+    code: str
+    name: str
+    severity: Severity
+    doc: str
+    waivable: bool
+    check: Callable[..., Iterable[Finding]]
+    scope: Scope
+    owns: Owns | None = None
+    """Which records that cannot be loaded are this rule's finding, because the field at fault is its field."""
+    stands: bool = False
+    """It is applied to logs that are not to be cited too: such a status settles what makes a log no evidence."""
+
+    @property
+    def summary(self) -> str:
+        """The first line of its docstring."""
+        return self.doc.partition("\n")[0]
+
+    @property
+    def sections(self) -> dict[str, str]:
+        """Heading to text, in the order written."""
+        parts = _SECTION.split(self.doc)
+        return {heading: text.strip() for heading, text in zip(parts[1::2], parts[2::2], strict=True)}
+
+    @property
+    def hint(self) -> str:
+        """The first paragraph of how to fix it, on one line."""
+        return " ".join(self.sections.get(HEADINGS[2], "").partition("\n\n")[0].split())
+
+
+def load_rule(code: str, name: str) -> Callable[[Owns], Rule]:
+    """Make a rule of a function that tells which records that cannot be loaded are its finding."""
+    return lambda owns: Rule(
+        code, name, Severity.ERROR, cleandoc(owns.__doc__ or ""), False, _finds_nothing, Scope.LOAD, owns
+    )
+
+
+def record_rule(
+    code: str,
+    name: str,
+    severity: Severity = Severity.ERROR,
+    *,
+    waivable: bool = True,
+    owns: Owns | None = None,
+    stands: bool = False,
+) -> Callable[[RecordCheck], Rule]:
+    """Make a rule of a function over one record; it must be cheap, for it runs on every one."""
+    return lambda check: _rule(code, name, severity, waivable, check, Scope.RECORD, owns, stands)
+
+
+def corpus_rule(
+    code: str, name: str, severity: Severity = Severity.ERROR, *, waivable: bool = True
+) -> Callable[[CorpusCheck], Rule]:
+    """Make a rule of a function over the whole corpus."""
+    return lambda check: _rule(code, name, severity, waivable, check, Scope.CORPUS)
+
+
+def mark(code: str, name: str) -> Callable[[RecordCheck], Rule]:
+    """Make a rule of something that is no fault, yet has to be seen where the numbers are."""
+    return lambda check: _rule(code, name, Severity.WARNING, False, check, Scope.MARK)
+
+
+def run_rule(code: str, name: str, doc: str) -> Rule:
+    """Make a rule of something that only the run itself can see."""
+    return Rule(code, name, Severity.ERROR, cleandoc(doc), False, _finds_nothing, Scope.RUN)
+
+
+def _finds_nothing(*_: object) -> Iterable[Finding]:
+    return ()
+
+
+def _rule(
+    code: str,
+    name: str,
+    severity: Severity,
+    waivable: bool,
+    check: Callable[..., Iterable[Finding]],
+    scope: Scope,
+    owns: Owns | None = None,
+    stands: bool = False,
+) -> Rule:
+    if _CODE.fullmatch(code) is None:
+        raise ValueError(f"{code!r} is not a rule code such as EV101")
+    return Rule(code, name, severity, cleandoc(check.__doc__ or ""), waivable, check, scope, owns, stands)
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A diagnostic that somebody accepted for a time, and the entry that says who, why and until when."""
+
+    diagnostic: Diagnostic
+    by: Ignore
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a run found, what it was told to overlook, and how much it looked at."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    ignored: tuple[Ignored, ...]
+    logs: int
+    pages: int
+    calls: int
+
+    def count(self, severity: Severity) -> int:
+        """How many diagnostics have that severity."""
+        return sum(diagnostic.severity is severity for diagnostic in self.diagnostics)
+
+
+def run(rules: Sequence[Rule], corpus: Corpus, *, selected: Collection[Rule] | None = None) -> Report:
+    """Apply rules to a corpus: each record is read once, and a rule that crashes is a finding.
+
+    Args:
+        rules: Every rule there is; those that own unreadable records and the run's own are needed even if not selected.
+        corpus: What is checked, and what it says is to be ignored.
+        selected: The rules to report; None: all.
+    """
+    wanted = set(rules if selected is None else selected)
+    by_code = {rule.code: rule for rule in rules}
+    found: dict[Diagnostic, None] = {}
+
+    def add(rule: Rule, finding: Finding) -> None:
+        if rule in wanted or rule.scope is Scope.RUN:
+            found.setdefault(_diagnostic(rule, finding))
+
+    for rule, finding in _over_records(rules, wanted, corpus, by_code):
+        add(rule, finding)
+    for rule in rules:
+        if rule.scope is Scope.CORPUS and rule in wanted:
+            for owner, finding in _guarded(rule, by_code, corpus.home, corpus):
+                add(owner, finding)
+    for owner, finding in _attributed(by_code, corpus):
+        add(owner, finding)
+    kept, ignored = _sift(found, by_code, corpus)
+    kept += [_diagnostic(owner, finding) for owner, finding in _judge_ignores(by_code, ignored, wanted, corpus)]
+    logs, pages, calls = corpus.counts
+    return Report(tuple(sorted(set(kept), key=_causes_first)), tuple(ignored), logs, pages, calls)
+
+
+def _over_records(
+    rules: Sequence[Rule], wanted: Collection[Rule], corpus: Corpus, by_code: dict[str, Rule]
+) -> Iterator[tuple[Rule, Finding]]:
+    """One pass over the store. Of a record that does not load nothing is said but why."""
+    owners = sorted((rule for rule in rules if rule.owns is not None), key=lambda rule: rule.code == _LAST_RESORT)
+    applied = [rule for rule in rules if rule.scope is Scope.RECORD and rule in wanted]
+    always = [rule for rule in applied if rule.stands]
+    with _without_collection():
+        for item in corpus.store:
+            if isinstance(item, Problem):
+                corpus.remember_unread(item)
+                owner = next(rule for rule in owners if rule.owns is not None and rule.owns(item))
+                yield owner, Finding(Location(corpus.name(item.path), item.line, item.pointer), item.message, item.fix)
+                continue
+            corpus.remember(item)
+            place = Location(corpus.name(item.entry.path))
+            for rule in always if corpus.is_set_aside(item.entry.log) else applied:
+                yield from _guarded(rule, by_code, place, item, corpus)
+
+
+def _guarded(rule: Rule, by_code: dict[str, Rule], at: Location, *arguments: object) -> list[tuple[Rule, Finding]]:
+    """Run one rule; an exception of any kind becomes EV901, so that no crash is a pass."""
+    try:
+        return [(rule, finding) for finding in rule.check(*arguments)]
+    except Exception as error:  # noqa: BLE001 - the check fails closed whatever a rule does
+        fix = error.fix if isinstance(error, EvidenceError) else ""
+        message = f"{rule.code} {rule.name} could not be checked: {type(error).__name__}: {error}"
+        return [(by_code["EV901"], Finding(at, message, fix))]
+
+
+def _attributed(by_code: dict[str, Rule], corpus: Corpus) -> Iterator[tuple[Rule, Finding]]:
+    """What evaluating the claims and tables found, each with the code of its rule, whatever that rule's own scope."""
+    try:
+        pairs = corpus.book.findings
+    except Exception as error:  # noqa: BLE001 - as above
+        message = f"claims and tables could not be evaluated: {type(error).__name__}: {error}"
+        yield by_code["EV901"], Finding(corpus.home, message)
+        return
+    for code, finding in pairs:
+        if code in by_code:
+            yield by_code[code], finding
+        else:
+            yield by_code["EV901"], Finding(finding.at, f"{code} is no rule, yet it found: {finding.message}")
+
+
+def _diagnostic(rule: Rule, finding: Finding) -> Diagnostic:
+    return Diagnostic(
+        rule.code,
+        rule.name,
+        finding.severity or rule.severity,
+        finding.at,
+        finding.message,
+        finding.fix or rule.hint,
+        finding.cited,
+    )
+
+
+def _causes_first(diagnostic: Diagnostic) -> tuple[int, str, int, str, str]:
+    """What makes other findings sorts before them: the store and its ledger, then claims that cannot be read."""
+    rank = 0 if diagnostic.code.startswith("EV0") else 1 if diagnostic.code.startswith("EV62") else 2
+    return rank, diagnostic.at.path, diagnostic.at.line, diagnostic.code, diagnostic.message
+
+
+def _sift(
+    found: Iterable[Diagnostic], by_code: dict[str, Rule], corpus: Corpus
+) -> tuple[list[Diagnostic], list[Ignored]]:
+    """Part what is reported from what somebody accepts for now; what cannot be waived is always reported."""
+    current = [entry for entry in corpus.ignores if entry.until >= corpus.options.today]
+    kept: list[Diagnostic] = []
+    ignored: list[Ignored] = []
+    for diagnostic in found:
+        entry = next((one for one in current if one.covers(diagnostic)), None)
+        if entry is not None and by_code[diagnostic.code].waivable:
+            ignored.append(Ignored(diagnostic, entry))
+        else:
+            kept.append(diagnostic)
+    return kept, ignored
+
+
+def _judge_ignores(
+    by_code: dict[str, Rule], ignored: Sequence[Ignored], wanted: Collection[Rule], corpus: Corpus
+) -> Iterator[tuple[Rule, Finding]]:
+    """An ignore that is past its date, that can cover nothing, or that covers nothing although its rule ran."""
+    used = {one.by for one in ignored}
+    names = {name: rule for rule in by_code.values() for name in (rule.code, rule.name)}
+    for entry in corpus.ignores:
+        rule = names.get(entry.rule)
+        whose = f"the ignore of {entry.rule} ({entry.owner}: {entry.reason})"
+        if rule is None or not rule.waivable:
+            why = "there is no such rule" if rule is None else "that rule is never waived"
+            yield by_code["EV902"], Finding(entry.at, f"{whose} covers nothing: {why}")
+        elif entry.until < corpus.options.today:
+            yield by_code["EV903"], Finding(entry.at, f"{whose} ended on {entry.until}")
+        elif entry not in used and rule in wanted:
+            yield by_code["EV902"], Finding(entry.at, f"{whose} covers nothing that is found")
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Records hold no cycles; looking for some after every few thousand objects costs a third of the pass."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -1,0 +1,441 @@
+"""Owns EV3: whether each number stands on a correctness gate that was full, fair, green and on the measured code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+from evidence.checker.corpus import Corpus, Fault
+from evidence.checker.facts import Facts
+from evidence.checker.registry import record_rule
+from evidence.checker.rules.environment import field_at_fault
+from evidence.diagnostics import Finding
+from evidence.schema import (
+    AccuracyDetail,
+    Arm,
+    Gate,
+    NumericDetail,
+    Passed,
+    TokensDetail,
+    gate_holds,
+)
+from evidence.store import Loaded, Problem
+
+_LEAST_SEEDS = 3
+_DENIED = (
+    "FLA_CI_ENV",
+    "FLA_TRIL_PRECISION",
+    "FLA_USE_FAST_OPS",
+    "NVIDIA_TF32_OVERRIDE",
+    "PYTEST_ADDOPTS",
+    "PYTHONOPTIMIZE",
+    "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
+    "TRITON_INTERPRET",
+)
+_OFF = ("", "0", "false", "False")
+
+_GATE = re.compile(r"/cells/[0-9]+/gate")
+_OUTCOME = re.compile(r"/cells/[0-9]+/(?:gate|outcome|further/[0-9]+)")
+_TAG = re.compile(r"/cells/[0-9]+/(?:gate|further/[0-9]+)/outcome")
+_LABELLED = ("labelled passed, but", "a gate that compared nothing has not passed")
+_NOT_FINITE = "elements are not finite"
+
+_Frozen: TypeAlias = Mapping[str, str]
+_Limits: TypeAlias = Mapping[str, float]
+
+
+def _lacks_gate(problem: Problem) -> bool:
+    is_empty = "required property" in problem.message or "None is not" in problem.message
+    return _GATE.fullmatch(field_at_fault(problem)) is not None and is_empty
+
+
+def _is_mislabelled(problem: Problem) -> bool:
+    if _TAG.fullmatch(problem.pointer):
+        return True
+    is_labelled = any(text in problem.message for text in _LABELLED)
+    return is_labelled and _NOT_FINITE not in problem.message and _OUTCOME.match(problem.pointer) is not None
+
+
+def _is_labelled_not_finite(problem: Problem) -> bool:
+    return _NOT_FINITE in problem.message and _OUTCOME.match(problem.pointer) is not None
+
+
+@record_rule("EV301", "ungated", waivable=False, owns=_lacks_gate)
+def ungated(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+    """A number stands on no correctness gate.
+
+    ## What it checks
+    Every cell with numbers has the outcome of a gate. A timed cell without one does not load; an imported cell may lack
+    it, because most foreign files record none.
+
+    ## Why it matters
+    A kernel that returns early is fast. Only a gate tells it from a good one.
+
+    ## How to fix it
+    Measure again with a runner that gates before it times, or mark the log `do_not_cite` in a claims file.
+    """
+    yield from corpus.fault(
+        loaded,
+        (
+            Fault(f"no verification of {cell.arm!r} on {cell.workload!r} is recorded", ("cells", index, "outcome"))
+            for index, cell in corpus.facts(loaded).imported
+            if cell.outcome is None and (cell.reported or cell.processes)
+        ),
+    )
+
+
+@record_rule("EV302", "red-gate", waivable=False, owns=_is_mislabelled, stands=True)
+def red_gate(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+    """A number stands on a gate that its own counts show as failed.
+
+    ## What it checks
+    The verdict of every gate is computed again from its counts and tolerances, on every record, cited or not; the label
+    `passed` is never believed. An imported cell with a failed gate and numbers is found too.
+
+    ## Why it matters
+    The label is one word in a file. The counts are what was observed.
+
+    ## How to fix it
+    Mend the code under test and measure again; a cell whose gate failed has no timings.
+    """
+    facts = corpus.facts(loaded)
+    yield from corpus.fault(loaded, _red(facts))
+
+
+def _red(facts: Facts) -> Iterator[Fault]:
+    imported = {index: cell for index, cell in facts.imported}
+    for parts, arm, outcome in facts.outcomes:
+        if isinstance(outcome, Passed):
+            if reason := gate_holds(facts.gates[outcome.gate], outcome):
+                yield Fault(f"gate {outcome.gate!r} of {arm!r} is labelled passed, but {reason}", parts)
+        elif parts[-1] == "outcome" and _has_numbers(imported[int(parts[1])]):
+            yield Fault(f"gate {outcome.gate!r} of {arm!r} failed ({outcome.reason}), and there are numbers", parts)
+
+
+def _has_numbers(cell: object) -> bool:
+    return bool(getattr(cell, "reported", ()) or getattr(cell, "processes", ()))
+
+
+@record_rule("EV303", "partial-gate")
+def partial_gate(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+    """A claim stands on a gate that ran on a selection only.
+
+    ## What it checks
+    No gate of a log that a claim speaks of is partial. Tables may show such a log: a selection is a signal.
+
+    ## Why it matters
+    The cases left out are where a change breaks.
+
+    ## How to fix it
+    Run the whole gate and measure again, or show the log in a table without a claim.
+    """
+    if loaded.entry.log not in corpus.stated:
+        return
+    used = {outcome.gate for _, _, outcome in corpus.facts(loaded).outcomes if isinstance(outcome, Passed)}
+    yield from corpus.fault(
+        loaded,
+        (
+            Fault(f"gate {gate.name!r} ran on a selection only: {gate.selection}", ("gates", index, "selection"))
+            for index, gate in enumerate(loaded.record.gates)
+            if gate.scope == "partial" and gate.name in used
+        ),
+    )
+
+
+@record_rule("EV304", "gate-other-source")
+def gate_other_source(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+    """The gate ran on other code than was measured.
+
+    ## What it checks
+    The source that each passed gate names as the tree under test is the source of the arm it licenses.
+
+    ## Why it matters
+    A gate that passed on one tree says nothing of the speed of another.
+
+    ## How to fix it
+    Run the gate on the measured tree.
+    """
+    facts = corpus.facts(loaded)
+    yield from corpus.fault(
+        loaded,
+        (
+            Fault(
+                f"gate {outcome.gate!r} of {arm!r} ran on {outcome.source!r}, not on {facts.arms[arm].source!r}", parts
+            )
+            for parts, arm, outcome in facts.outcomes
+            if isinstance(outcome, Passed) and outcome.source != facts.arms[arm].source
+        ),
+    )
+
+
+@record_rule("EV305", "gate-changed")
+def gate_changed(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+    """The gate is weaker than, or other than, the one of the series' previous log.
+
+    ## What it checks
+    A gate of the same name in the log before this one of the series has the same digests for its frozen files, none of
+    them gone, and no tolerance smaller than now.
+
+    ## Why it matters
+    A test that was edited together with the code it tests proves neither.
+
+    ## How to fix it
+    Restore the gate and measure again. If the gate had to change, start a series of its own for it.
+    """
+    before, gates = corpus.gates_before or ("", ())
+    known = {gate.name: gate for gate in gates}
+    faults = []
+    for index, gate in enumerate(loaded.record.gates):
+        old = known.get(gate.name)
+        if old is not None and (how := _weakening(old, gate)):
+            faults.append(Fault(f"gate {gate.name!r}: {how} since {before}", ("gates", index)))
+    yield from corpus.fault(loaded, faults)
+
+
+def _weakening(old: Gate, new: Gate) -> str:
+    frozen = {path.path: path.sha256 for path in new.frozen}
+    for path in old.frozen:
+        if frozen.get(path.path) != path.sha256:
+            return f"{path.path} {'changed' if path.path in frozen else 'is no longer frozen'}"
+    limits = {tolerance.of: tolerance.limit for tolerance in new.tolerances}
+    for tolerance in old.tolerances:
+        limit = limits.get(tolerance.of)
+        is_floor = tolerance.of == "agreement"
+        if limit is None or (limit < tolerance.limit if is_floor else limit > tolerance.limit):
+            now = "gone" if limit is None else f"{limit:g}"
+            return f"the {tolerance.of} tolerance was {tolerance.limit:g} and is {now}"
+    return ""
+
+
+@record_rule("EV306", "self-referenced-gate")
+def self_referenced_gate(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+    """The gate compares the code under test with itself.
+
+    ## What it checks
+    The reference of a gate is not the implementation of the candidate or alternative it licenses, from the same source
+    in the same precision. Baselines may be references, and so may the same code under other switches or in a higher
+    precision.
+
+    ## Why it matters
+    Code always agrees with itself, wrong or right.
+
+    ## How to fix it
+    Name a reference that was written apart from the code under test.
+    """
+    facts = corpus.facts(loaded)
+    faults = []
+    for parts, name, outcome in facts.outcomes:
+        arm, gate = facts.arms[name], facts.gates[outcome.gate]
+        if isinstance(outcome, Passed) and _is_own_reference(facts, arm, gate, int(parts[1])):
+            faults.append(Fault(f"gate {gate.name!r} compares {name!r} with itself: {arm.implementation}", parts))
+    yield from corpus.fault(loaded, faults)
+
+
+def _is_own_reference(facts: Facts, arm: Arm, gate: Gate, cell: int) -> bool:
+    reference = gate.reference
+    if reference is None or arm.role not in ("candidate", "alternative") or arm.switches:
+        return False
+    dtype = getattr(facts.workloads[facts.record.cells[cell].workload], "dtype", reference.dtype)
+    return (reference.implementation, reference.source, reference.dtype) == (arm.implementation, arm.source, dtype)
+
+
+@record_rule("EV307", "too-few-seeds")
+def too_few_seeds(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+    """A numeric gate compared fewer than three draws of its inputs.
+
+    ## What it checks
+    Each passed numeric gate names at least three different seeds.
+
+    ## Why it matters
+    One lucky draw can keep a wrong kernel within its tolerance.
+
+    ## How to fix it
+    Run the gate with three seeds or more.
+    """
+    yield from corpus.fault(
+        loaded,
+        (
+            Fault(
+                f"gate {one.gate!r} of {arm!r} compared {len(set(one.seeds))} of {_LEAST_SEEDS} seeds",
+                (*parts, "seeds"),
+            )
+            for parts, arm, one in corpus.facts(loaded).outcomes
+            if isinstance(one, Passed) and isinstance(one.detail, NumericDetail) and len(set(one.seeds)) < _LEAST_SEEDS
+        ),
+    )
+
+
+@record_rule("EV308", "non-finite-output", owns=_is_labelled_not_finite)
+def non_finite_output(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+    """A gate passed although outputs were not finite, or no finite one could be compared.
+
+    ## What it checks
+    A passed numeric gate has no element that is not finite; a record with one does not load. Each of its tensors has a
+    largest error, absolute or relative: a tensor without either held nothing to compare.
+
+    ## Why it matters
+    A relative tolerance lets infinity match anything, and NaN is never larger than a limit.
+
+    ## How to fix it
+    Mend the code, or the inputs that overflow it, and gate again.
+    """
+    faults = []
+    for parts, arm, outcome in corpus.facts(loaded).outcomes:
+        if isinstance(outcome, Passed) and isinstance(outcome.detail, NumericDetail):
+            for index, tensor in enumerate(outcome.detail.tensors):
+                if tensor.maximum_absolute is None and tensor.maximum_relative is None:
+                    message = f"gate {outcome.gate!r} of {arm!r} has no finite element of {tensor.name!r} compared"
+                    faults.append(Fault(message, (*parts, "detail", "tensors", index)))
+    yield from corpus.fault(loaded, faults)
+
+
+@record_rule("EV309", "control-failed")
+def control_failed(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+    """A control row of a token gate does not agree wholly.
+
+    ## What it checks
+    Each control (the same arm twice, copies of one prompt in one batch, a control arm) scores 1.000. Claims with a
+    control reading that moved are reported here as well.
+
+    ## Why it matters
+    Copies of one prompt that differ within a batch mean that state leaks; the agreement of the other rows then says
+    nothing about the change under test.
+
+    ## How to fix it
+    Find what differs between identical rows before attributing anything to the arm.
+    """
+    faults = []
+    for parts, arm, outcome in corpus.facts(loaded).outcomes:
+        if isinstance(outcome, Passed) and isinstance(outcome.detail, TokensDetail):
+            for index, control in enumerate(outcome.detail.controls):
+                if control.agreed < control.compared:
+                    share = f"{control.agreed} of {control.compared} tokens"
+                    message = (
+                        f"control {control.kind!r} of {arm!r} agrees in {share}, so its column cannot be attributed"
+                    )
+                    faults.append(Fault(message, (*parts, "detail", "controls", index)))
+    yield from corpus.fault(loaded, faults)
+
+
+@record_rule("EV310", "mechanism-not-fired")
+def mechanism_not_fired(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+    """An arm is named for a mechanism that never fired.
+
+    ## What it checks
+    Every counter that an arm lists under `mechanism` is positive in each of its timed processes.
+
+    ## Why it matters
+    An arm called "prefix cache" without one hit measures nothing but its overhead, under a name that promises more.
+
+    ## How to fix it
+    Configure the feature so that it takes effect on this workload, or measure a workload that it is for.
+    """
+    facts = corpus.facts(loaded)
+    faults = []
+    for index, cell in facts.timed:
+        for counter in facts.arms[cell.arm].mechanism:
+            for at, process in enumerate(cell.processes):
+                count = next((one.count for one in process.counters if one.name == counter), None)
+                if not count:
+                    how = "was not counted" if count is None else "is zero"
+                    message = f"{counter!r} of {cell.arm!r} on {cell.workload!r} {how} in process {process.index}"
+                    faults.append(Fault(message, ("cells", index, "processes", at, "counters")))
+                    break
+    yield from corpus.fault(loaded, faults)
+
+
+@record_rule("EV311", "undeclared-output-shift")
+def undeclared_output_shift(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+    """An arm gives other outputs than its reference and does not say that it may.
+
+    ## What it checks
+    An arm with `outputs: same` agrees in every token except at ties of the reference, and has the reference's value of
+    every accuracy measure.
+
+    ## Why it matters
+    A faster arm that says something else is another product; a reader must be told before the number.
+
+    ## How to fix it
+    Declare `may-differ` in the runner and show the agreement beside the speed, or mend the arm.
+    """
+    facts = corpus.facts(loaded)
+    yield from corpus.fault(
+        loaded,
+        (
+            Fault(f"{arm!r} declares the same outputs, but {how}", parts)
+            for parts, arm, outcome in facts.outcomes
+            if isinstance(outcome, Passed) and facts.arms[arm].outputs == "same" and (how := _shift(outcome))
+        ),
+    )
+
+
+def _shift(outcome: Passed) -> str:
+    detail = outcome.detail
+    if isinstance(detail, TokensDetail) and detail.agreed < detail.compared:
+        ties = sum(divergence.is_tie for divergence in detail.divergences)
+        if ties < max(1, detail.prompts - detail.prompts_equal, len(detail.divergences)):
+            return f"{detail.agreed} of {detail.compared} tokens agree"
+    if isinstance(detail, AccuracyDetail):
+        value, reference = (
+            detail.numerator / detail.denominator,
+            detail.reference_numerator / detail.reference_denominator,
+        )
+        if value != reference:
+            return f"its {detail.measure} is {value:.4g}, the reference's {reference:.4g}"
+    return ""
+
+
+@record_rule("EV312", "verification-not-recorded")
+def verification_not_recorded(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+    """A gate is named, and what it said is not kept.
+
+    ## What it checks
+    Every gate of the record has an outcome in some cell, and one that ran as a command has its output among the
+    artifacts.
+
+    ## Why it matters
+    A flag such as `--verify` that prints its outcome and exits with zero leaves failed cells looking like passed ones.
+
+    ## How to fix it
+    Let the runner keep the gate's output and outcome, and measure again.
+    """
+    facts = corpus.facts(loaded)
+    used = {outcome.gate for _, _, outcome in facts.outcomes}
+    faults = []
+    for index, gate in enumerate(loaded.record.gates):
+        if gate.name not in used:
+            faults.append(Fault(f"gate {gate.name!r} has no outcome in any cell", ("gates", index)))
+        elif gate.command and gate.log is None:
+            faults.append(Fault(f"the output of gate {gate.name!r} was not kept", ("gates", index, "log")))
+    yield from corpus.fault(loaded, faults)
+
+
+@record_rule("EV313", "denied-gate-variable")
+def denied_gate_variable(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+    """A variable that weakens gates was set.
+
+    ## What it checks
+    None of the variables that make a gate vacuous or gate other arithmetic than is timed was set, for the gate or for
+    the run: PYTHONOPTIMIZE (asserts vanish), FLA_CI_ENV (an output scaled by 1.02 passes), PYTEST_ADDOPTS,
+    TRITON_INTERPRET and their like.
+
+    ## Why it matters
+    The gate then passes for the wrong reason, on a machine whose shell happens to set it.
+
+    ## How to fix it
+    Unset the variable and run gate and benchmark again.
+    """
+    record = loaded.record
+    places = [(("gates", index), gate.variables) for index, gate in enumerate(record.gates)]
+    if record.provenance is not None:
+        places.append((("provenance",), record.provenance.variables))  # type: ignore[arg-type]
+    yield from corpus.fault(
+        loaded,
+        (
+            Fault(f"{setting.name} was set", (*parts, "variables", at))
+            for parts, variables in places
+            for at, setting in enumerate(variables)
+            if setting.name in _DENIED and setting.value not in _OFF
+        ),
+    )

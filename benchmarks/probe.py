@@ -42,7 +42,7 @@ def ask(device: str, timer: str, threads: int, *, root: Path, environment: Mappi
         said = json.loads(done.stdout)
     except ValueError:
         last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise ProbeError(f"the machine could not be probed: {last}", fix="run python -m benchmarks.probe") from None
+        raise ProbeError(f"this machine cannot measure: {last}", fix="see what --dry-run would need") from None
     torch = said["torch"]
     probed = Probed(torch["runtime"], torch["runtime_reason"], tuple(torch["devices"]))
     return Answer(probed, Choice(**said["timer"]))
@@ -71,7 +71,11 @@ def _torch() -> dict[str, Any]:
 def main() -> int:
     """Print what this machine's torch and timers say."""
     device, timer, threads = sys.argv[1:]
-    said = {"torch": _torch(), "timer": asdict(choose(device, timer, int(threads)))}
+    torch = _torch()
+    if device == "cuda" and not torch["devices"]:
+        sys.stderr.write("torch sees no accelerator\n")
+        return 1
+    said = {"torch": torch, "timer": asdict(choose(device, timer, int(threads)))}
     sys.stdout.write(json.dumps(said) + "\n")
     return 0
 

@@ -1,0 +1,266 @@
+"""Owns how a choice of op, implementations and shapes becomes a session's Plan: arms, workloads, gates and the rest."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from benchmarks import capture, privacy
+from benchmarks.ops import gates, inputs
+from benchmarks.ops.cost import work
+from benchmarks.ops.registry import Case, Device, Implementation, Op
+from benchmarks.reading import UnreadableError
+from benchmarks.session import Plan
+from benchmarks.timing import CUDA_GRAPH, DO_BENCH, TORCH_TIMER, Choice, Rules
+from evidence.errors import EvidenceError
+from evidence.importers.session_stream import Header, NotTried
+from evidence.schema import (
+    Arm,
+    Dimension,
+    Inputs,
+    Method,
+    Metric,
+    OpWorkload,
+    PackageSource,
+    Provenance,
+    Rank,
+    Setting,
+    Unavailable,
+)
+from evidence.schema.arms import Role
+from evidence.schema.base import PositiveCount
+
+ROOT = Path(__file__).resolve().parents[2]
+"""Top of the repository that this code stands in; workers run there."""
+WORKER = "benchmarks.ops.worker"
+
+_METHOD_NAMES = {DO_BENCH: "do-bench", CUDA_GRAPH: "cuda-graph", TORCH_TIMER: "torch-timer"}
+_METRICS = (
+    Metric(name="time", unit="s", better="lower", of="iteration", role="target"),
+    Metric(name="peak_memory", unit="B", better="lower", of="process", role="guard"),
+)
+_SHARED = (
+    "one process of an arm measured all workloads in turn: they share its import, device context, allocator and warmth"
+)
+
+
+class UnsuitableError(EvidenceError):
+    """This machine cannot run what was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What was asked to be measured, resolved against the registry and refused where it makes no comparison."""
+
+    op: Op
+    implementations: tuple[Implementation, ...]
+    baseline: str
+    alternatives: tuple[str, ...]
+    cases: tuple[Case, ...]
+    guards: tuple[str, ...]
+    """Names of shapes that must not get slower."""
+    dtype: str
+    device: Device
+    has_control: bool
+    processes: int
+    threads: int
+    sharing: Literal["cell", "arm"]
+
+    @property
+    def arms(self) -> tuple[tuple[str, Role, Implementation], ...]:
+        """Name, role and implementation of each arm, in the order of their turns: the control comes last."""
+        arms: list[tuple[str, Role, Implementation]] = []
+        for entry in self.implementations:
+            other: Role = "alternative" if entry.name in self.alternatives else "candidate"
+            arms.append((entry.name, "baseline" if entry.name == self.baseline else other, entry))
+        if self.has_control:
+            twin = next(entry for entry in self.implementations if entry.name == self.baseline)
+            arms.append((f"{self.baseline}-again", "control", twin))
+        return tuple(arms)
+
+    def words(self, implementation: Implementation) -> tuple[str, ...]:
+        """Return a worker's arguments."""
+        named = ("--op", self.op.name, "--implementation", implementation.name)
+        return (*named, "--dtype", self.dtype, "--device", self.device)
+
+
+def variables(selection: Selection, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of workers: the caller's, with threads pinned and autotuning results kept on disk."""
+    threads = str(selection.threads)
+    pinned = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), threads)
+    tuning = {"TRITON_CACHE_AUTOTUNING": "1"} if selection.device == "cuda" else {}
+    return {**environment, **pinned, **tuning, "PYTHONUNBUFFERED": "1"}
+
+
+def refuse_uninstalled(selection: Selection) -> None:
+    """Refuse implementations whose package is not here.
+
+    Raises:
+        UnsuitableError: naming the first.
+    """
+    if find_spec("torch") is None:
+        raise UnsuitableError("torch is not installed", fix="install the `bench` extra")
+    for entry in selection.implementations:
+        if entry.package is not None:
+            try:
+                capture.package_source(entry.package)
+            except UnreadableError as error:
+                fix = f"install it, or leave out --implementations {entry.name}"
+                raise UnsuitableError(str(error), fix=fix) from None
+
+
+def method(selection: Selection, choice: Choice, rules: Rules) -> Method:
+    """Return the method as planned; the session completes what only measuring tells."""
+    return Method(
+        name=_METHOD_NAMES[choice.used],
+        timer_requested=choice.requested,
+        timer_used=choice.used,
+        fallback_reason=choice.fallback_reason,
+        timer_overhead_s=choice.overhead_s,
+        warm_up_s=rules.warm_up_s,
+        warm_up_calls=2,
+        flush_bytes=choice.flush_bytes,
+        allocates_outputs=True,
+        minimum_samples=rules.minimum_samples,
+        maximum_samples=rules.maximum_samples,
+        target_spread=rules.target_spread,
+        budget_s=rules.budget_s,
+        processes=selection.processes,
+        order="interleaved",
+    )
+
+
+def arms(selection: Selection, device: int | None) -> tuple[Arm, ...]:
+    """Return the arms on one device of the one host; a control equals its twin in everything but its name."""
+    program = privacy.program(sys.executable, ROOT)
+    return tuple(
+        Arm(
+            name=name,
+            role=role,
+            control_of=entry.name if role == "control" else None,
+            implementation=entry.target,
+            source=entry.source,
+            ranks=(Rank(host=capture.HOST, device=device, stack=capture.STACK),),
+            command=(program, "-m", WORKER, *selection.words(entry)),
+            switches=(),
+            mechanism=(),
+            outputs="same",
+        )
+        for name, role, entry in selection.arms
+    )
+
+
+def workloads(selection: Selection, choice: Choice) -> tuple[OpWorkload, ...]:
+    """Return one workload a case."""
+    threads = (("threads", str(selection.threads)),) if selection.device == "cpu" else ()
+    return tuple(
+        OpWorkload(
+            name=case.name,
+            role="guard" if case.shape.name in selection.guards else "target",
+            op=case.op.name,
+            shape=tuple(Dimension(name=name, size=size) for name, size in case.shape.sizes),
+            dtype=case.dtype,
+            direction=case.direction,
+            cache=choice.cache,
+            parameters=tuple(Setting(name=name, value=value) for name, value in (*case.op.parameters, *threads)),
+            inputs=Inputs(distribution=inputs.distribution(case), seed=case.op.seed, sets=case.op.sets, sha256=None),
+            work=work(case),
+        )
+        for case in selection.cases
+    )
+
+
+def not_tried(selection: Selection) -> tuple[NotTried, ...]:
+    """Return the cells whose direction an implementation declares it does not have."""
+    return tuple(
+        NotTried(arm=name, workload=case.name, reason=reason)
+        for name, _, entry in selection.arms
+        for case in selection.cases
+        if (reason := entry.obstacle(case.direction)) is not None
+    )
+
+
+def measured_paths(selection: Selection) -> tuple[str, ...]:
+    """Return this repository's files that a measurement depends on: the op's definition and its own kernels."""
+    modules = {selection.op.module}
+    modules |= {entry.target.partition(":")[0] for entry in selection.implementations if entry.package is None}
+    return tuple(sorted(module.replace(".", "/") + ".py" for module in modules))
+
+
+def package_sources(selection: Selection) -> tuple[PackageSource, ...]:
+    """Return the packages that implementations come from."""
+    names = sorted({entry.package for entry in selection.implementations if entry.package is not None})
+    return tuple(capture.package_source(name) for name in names)
+
+
+def log_name(domain: str, name: str, slug: str, started_at: datetime) -> str:
+    """Return `<domain>/<name>_<device>_<YYYYMMDD>`."""
+    return f"{domain}/{name}_{slug}_{started_at:%Y%m%d}"
+
+
+def build(
+    selection: Selection,
+    *,
+    probed: capture.Probed,
+    choice: Choice,
+    rules: Rules,
+    further_warm_up_s: float,
+    timeout_s: float,
+    provenance: Provenance,
+    withheld: Sequence[Unavailable],
+    environment: Mapping[str, str],
+    domain: str,
+    name: str,
+    limitations: Sequence[str],
+    is_every_process_rechecked: bool,
+) -> Plan:
+    """Capture the machine and return the plan of a session that starts now.
+
+    Raises:
+        UnsuitableError: the op needs an accelerator that torch does not see.
+    """
+    machine = capture.machine(probed)
+    device: PositiveCount | None = None
+    if selection.device == "cuda":
+        if not machine.devices:
+            raise UnsuitableError("torch sees no accelerator here", fix="run on a machine with one, or use --dry-run")
+        device = machine.devices[0]
+    started_at = datetime.now(UTC)
+    shared = (_SHARED,) if selection.sharing == "arm" else ()
+    header = Header(
+        log=log_name(domain, name, capture.device_slug(machine.host, device), started_at),
+        started_at=started_at,
+        provenance=provenance,
+        sources=(capture.git_source(ROOT, measured_paths(selection)), *package_sources(selection)),
+        hosts=(machine.host,),
+        stacks=(capture.stack(probed, ROOT),),
+        axes=("implementation",),
+        arms=arms(selection, device),
+        workloads=workloads(selection, choice),
+        metrics=_METRICS,
+        method=method(selection, choice, rules),
+        gates=tuple(
+            {gates.gate_name(case): gates.definition(case, environ=environment) for case in selection.cases}.values()
+        ),
+        unavailable=(*withheld, Unavailable(what="profile", reason="not taken in this run")),
+        limitations=(*limitations, *shared),
+        supersedes=(),
+    )
+    return Plan(
+        header=header,
+        commands={name: (sys.executable, "-m", WORKER, *selection.words(entry)) for name, _, entry in selection.arms},
+        environment=environment,
+        root=ROOT,
+        rules=rules,
+        threads=selection.threads,
+        not_tried=not_tried(selection),
+        sharing=selection.sharing,
+        further_warm_up_s=further_warm_up_s,
+        is_every_process_rechecked=is_every_process_rechecked,
+        timeout_s=timeout_s,
+    )

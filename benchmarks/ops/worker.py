@@ -1,0 +1,240 @@
+"""Owns one worker process of an op session: gates or times one implementation on the workloads of its job.
+
+`python -m benchmarks.ops.worker --op OP --implementation NAME --dtype DTYPE --device DEVICE`. The job comes on stdin
+and messages go to stdout, see `benchmarks.protocol`; whatever libraries print goes to stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import queue
+import re
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from benchmarks import protocol
+from benchmarks.ops import gates, inputs
+from benchmarks.ops.calls import bind
+from benchmarks.ops.registry import DIRECTION_SUFFIXES, Case, Implementation, Op, find
+from benchmarks.timing import Rotation, Timer, Timing, make, timed
+from evidence.errors import EvidenceError, UnknownNameError
+from evidence.schema import Samples, Setting
+
+if TYPE_CHECKING:
+    import torch
+
+    Outputs = tuple[torch.Tensor, ...]
+
+_STATUS = Path("/proc/self/status")
+_RESET_PEAK = Path("/proc/self/clear_refs")
+_HIGH_WATER = re.compile(r"^VmHWM:\s*(\d+) kB$", re.MULTILINE)
+_PEAK_RESIDENT = "5"
+"""What resets the kernel's high-water mark of a process when written to its clear_refs (proc(5))."""
+
+
+class Session:
+    """The worker's end of the conversation: a line at a time, and the end of stdin ends the process."""
+
+    def __init__(self, incoming: TextIO, outgoing: TextIO) -> None:
+        """Begin to listen."""
+        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._incoming, self._outgoing = incoming, outgoing
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        for line in self._incoming:
+            self._lines.put(line.rstrip("\n"))
+        # The session is gone, killed perhaps: nobody is left to measure for, so not even cleaning up matters.
+        os._exit(0)
+
+    def hear(self) -> str:
+        """Return the next line."""
+        return self._lines.get()
+
+    def say(self, message: protocol.Message) -> None:
+        """Send one message."""
+        self._outgoing.write(message.model_dump_json() + "\n")
+        self._outgoing.flush()
+
+
+def case_of(op: Op, workload: str, dtype: str) -> Case:
+    """Return the case that a workload's name, such as `b1-t512-h4-d64-fwd`, stands for.
+
+    Raises:
+        UnknownNameError: the name is none of this op's.
+    """
+    shape, _, suffix = workload.rpartition("-")
+    for direction, known in DIRECTION_SUFFIXES.items():
+        if known == suffix:
+            return op.case(shape, dtype, direction)
+    raise UnknownNameError(f"workload of {op.name}", workload, [case.name for case in op.cases()])
+
+
+class OpWorker:
+    """One implementation on one device."""
+
+    def __init__(self, op: Op, implementation: Implementation, dtype: str, device: str, session: Session) -> None:
+        """Say what to run; nothing is imported yet."""
+        self._op, self._implementation, self._dtype = op, implementation, dtype
+        self._device, self._session = device, session
+
+    def run(self, job: protocol.Job) -> None:
+        """Do every assignment; one that raises is told of, and the next one begins."""
+        import torch
+
+        torch.set_num_threads(job.threads)
+        timer = make(job.timer, job.threads) if job.phase == "timing" else None
+        for index, assignment in enumerate(job.assignments):
+            try:
+                case = case_of(self._op, assignment.workload, self._dtype)
+                if timer is None:
+                    self._gate(case)
+                else:
+                    self._time(case, assignment, timer, job, is_first=index == 0)
+            except Exception as error:  # noqa: BLE001 - whatever a kernel raises is the finding of its cell
+                self._session.say(_failed(assignment.workload, job.phase, error))
+            gc.collect()
+            if self._device == "cuda":
+                torch.cuda.empty_cache()
+
+    def _gate(self, case: Case) -> None:
+        self._session.say(protocol.Ready(workload=case.name))
+        self._session.hear()
+        outcome = gates.verify(case, self._implementation, self._device)
+        self._session.say(protocol.Judged(workload=case.name, phase="before", outcome=outcome))
+
+    def _time(
+        self, case: Case, assignment: protocol.Assignment, timer: Timer, job: protocol.Job, *, is_first: bool
+    ) -> None:
+        if assignment.proof is None:
+            raise EvidenceError("no gate has passed, so nothing may be timed")
+        sets = inputs.draw_timed(case, self._device)
+        call = bind(self._implementation, case)
+        ran, peak_bytes = self._first_call(lambda: call(sets[0]), timer, is_alone=len(job.assignments) == 1)
+        rotation = Rotation(call, sets)
+        self._session.say(protocol.Ready(workload=case.name))
+        self._session.hear()
+        timing = timed(rotation, proof=assignment.proof, timer=timer, rules=job.rules(is_first=is_first))
+        self._session.say(_sampled(case.name, timing, ran, peak_bytes))
+        if assignment.is_rechecked:
+            self._recheck(case, rotation, sets)
+
+    def _recheck(
+        self, case: Case, rotation: Rotation[inputs.InputSet, Outputs], sets: Sequence[inputs.InputSet]
+    ) -> None:
+        """Judge what the timed calls returned last on each input set."""
+        outputs = {sets[index].seed: produced for index, produced in rotation.last.items()}
+        outcome = gates.recheck(case, self._implementation, outputs, self._device)
+        self._session.say(protocol.Judged(workload=case.name, phase="timed-outputs", outcome=outcome))
+
+    def _first_call(
+        self, call: Callable[[], object], timer: Timer, *, is_alone: bool
+    ) -> tuple[tuple[Setting, ...], int | None]:
+        """Compile and tune, then call once more and return the settings that call ran with and its peak memory."""
+        call()
+        timer.finish()
+        tuned = _autotuners()
+        for tuner in tuned:
+            tuner.best_config = None
+        reset_peak_memory(self._device)
+        call()
+        timer.finish()
+        return _configurations(tuned), peak_memory(self._device, is_alone=is_alone)
+
+
+def _autotuners() -> list[Any]:
+    """Return every autotuner of Triton that lives in this process."""
+    runtime = sys.modules.get("triton.runtime.autotuner")
+    return [] if runtime is None else [thing for thing in gc.get_objects() if isinstance(thing, runtime.Autotuner)]
+
+
+def _configurations(tuners: Sequence[Any]) -> tuple[Setting, ...]:
+    """Return the configuration that each autotuner used since its last one was cleared."""
+    used = {tuner.base_fn.__name__: str(tuner.best_config) for tuner in tuners if tuner.best_config is not None}
+    return tuple(Setting(name=name, value=value) for name, value in sorted(used.items()))
+
+
+def reset_peak_memory(device: str) -> None:
+    """Begin to look for a new peak."""
+    if device == "cuda":
+        import torch
+
+        torch.cuda.reset_peak_memory_stats()
+    else:
+        try:
+            _RESET_PEAK.write_text(_PEAK_RESIDENT, encoding="ascii")
+        except OSError:
+            return
+
+
+def peak_memory(device: str, *, is_alone: bool) -> int | None:
+    """Return the most bytes that torch allocated on the device, or that the process held resident; None if untold.
+
+    The kernel's mark covers a process's whole life where it cannot be reset, so it counts for one workload only if the
+    process has no other.
+    """
+    if device == "cuda":
+        import torch
+
+        return int(torch.cuda.max_memory_allocated())
+    if not is_alone and not os.access(_RESET_PEAK, os.W_OK):
+        return None
+    match = _HIGH_WATER.search(_STATUS.read_text(encoding="ascii")) if _STATUS.exists() else None
+    return None if match is None else int(match[1]) * 1024
+
+
+def _sampled(workload: str, timing: Timing, ran: tuple[Setting, ...], peak_bytes: int | None) -> protocol.Sampled:
+    samples = [Samples(metric="time", rank=0, values=timing.samples_s)]
+    if peak_bytes is not None:
+        samples.append(Samples(metric="peak_memory", rank=0, values=(float(peak_bytes),)))
+    per_sample = Setting(name="calls per sample", value=str(timing.calls_per_sample))
+    return protocol.Sampled(
+        workload=workload,
+        stopped=timing.stopped,
+        compilations=timing.compilations,
+        client_cpu_s=None,
+        counters=(),
+        work=(),
+        samples=tuple(samples),
+        requests=None,
+        ran=(*ran, per_sample),
+        timer_overhead_s=timing.overhead_s,
+        warm_up_s=round(timing.warm_up.seconds, 6),
+        warm_up_calls=timing.warm_up.calls,
+    )
+
+
+def _failed(workload: str, phase: str, error: Exception) -> protocol.Failed:
+    import torch
+
+    if isinstance(error, gates.CallError):
+        return protocol.Failed(workload=workload, cause=error.cause, phase=phase, message=error.message)
+    cause: protocol.Cause = "oom" if isinstance(error, torch.OutOfMemoryError | MemoryError) else "error"
+    lines = str(error).strip().splitlines() or ["no message"]
+    return protocol.Failed(workload=workload, cause=cause, phase=phase, message=f"{type(error).__name__}: {lines[0]}")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Do the job that comes on stdin."""
+    parser = argparse.ArgumentParser(prog="benchmarks.ops.worker")
+    for option in ("--op", "--implementation", "--dtype", "--device"):
+        parser.add_argument(option, required=True)
+    asked = parser.parse_args(argv)
+    outgoing = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    session = Session(sys.stdin, outgoing)
+    op = find(asked.op)
+    worker = OpWorker(op, op.implementation(asked.implementation), asked.dtype, asked.device, session)
+    worker.run(protocol.Job.model_validate_json(session.hear()))
+    outgoing.close()
+    # Interpreters that hold a device's context can hang or crash while they tear it down; everything is said already.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

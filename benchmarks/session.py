@@ -1,0 +1,418 @@
+"""Owns a measuring session: arms on workloads in fresh processes, interleaved, from a Plan to a Record.
+
+Everything that happens is written to a raw stream first, flushed and synced line by line, and the record is built from
+that stream by the function that also reads the stream of a killed session. What processes share is a setting of the
+plan, see `Plan.sharing`; windows of one session never overlap.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from typing import Any, Literal, NoReturn, TextIO
+
+from tqdm import tqdm
+
+from benchmarks import protocol
+from benchmarks.capture import Watch
+from benchmarks.privacy import scrubbed
+from benchmarks.timing import Rules
+from benchmarks.workers import Worker, WorkerError
+from evidence.importers.session_stream import (
+    RAW_NAME,
+    CellEvent,
+    Died,
+    Discarded,
+    Ended,
+    Gated,
+    Header,
+    Measured,
+    NotTried,
+    Reading,
+    Started,
+    read,
+)
+from evidence.schema import Arm, Outcome, Passed, Process, Record
+from evidence.store import INCOMPLETE, save
+
+Pair = tuple[str, str]
+"""An arm's and a workload's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to measure and how.
+
+    `sharing` says what one operating system process is used for. `cell`: one arm on one workload, once; nothing is
+    shared but the caches on disk. `arm`: one arm once over all workloads, in the header's order, each in a window of
+    its own; then the import, the device's context, its allocator and its warmth are shared by the workloads of a
+    process, and never by two arms, so that arms stay comparable while the workloads of one process are not independent.
+    """
+
+    header: Header
+    commands: Mapping[str, tuple[str, ...]]
+    """By arm: the worker's real command. The one that is recorded names no path."""
+    environment: Mapping[str, str]
+    root: Path
+    """Where workers run."""
+    rules: Rules
+    threads: int = 1
+    not_tried: tuple[NotTried, ...] = ()
+    sharing: Literal["cell", "arm"] = "cell"
+    further_warm_up_s: float = 1.0
+    """Warm-up of a process's workloads after its first."""
+    is_every_process_rechecked: bool = False
+    """Whether the outputs of timed calls are judged in every process of a cell, or in its first only."""
+    timeout_s: float = 600.0
+    """The longest a worker may be silent."""
+    is_progress_shown: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """What ended one attempt at a cell."""
+
+    process: int
+    cause: protocol.Cause
+    phase: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """One process's time on one workload, open since `started_s`."""
+
+    workload: str
+    process: int
+    started_s: float
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """One timing process: the workloads it has not done, and the window that is open."""
+
+    arm: str
+    left: list[str]
+    window: _Window | None = None
+    failures: dict[str, _Failure] = field(default_factory=dict)
+
+
+def run(plan: Plan, raw: Path) -> Record:
+    """Measure, writing the raw stream to `raw`, which must not exist, and return the record made from it.
+
+    Workers are killed however this ends; an interruption leaves the stream, which `session_stream.read` reads.
+    """
+    with raw.open("x", encoding="utf-8") as stream, _terminable():
+        _Session(plan, stream).run()
+    return read(raw.read_bytes())
+
+
+def run_and_save(plan: Plan, logs: Path, raw: Path) -> Record:
+    """Measure, add the record to the store at `logs`, and return it under the name it got.
+
+    The raw stream lies at `raw`, see `incomplete_path`, until the record is saved, and is removed then.
+
+    Raises:
+        RecordError: the record does not hold; its raw stream is kept.
+    """
+    raw.parent.mkdir(parents=True)
+    record = run(plan, raw)
+    name = save(logs, record)
+    shutil.rmtree(raw.parent)
+    with contextlib.suppress(OSError):
+        raw.parent.parent.rmdir()
+    return record.model_copy(update={"log": name})
+
+
+def incomplete_path(logs: Path, log: str) -> Path:
+    """Return where this process keeps the raw stream of a log while it runs."""
+    folder = logs / INCOMPLETE / f"{log.replace('/', '-')}-{os.getpid()}"
+    number = 2
+    while folder.exists():
+        folder = folder.with_name(f"{log.replace('/', '-')}-{os.getpid()}-{number}")
+        number += 1
+    return folder / RAW_NAME
+
+
+@contextlib.contextmanager
+def _terminable() -> Iterator[None]:
+    """Turn a polite request to end into an exception, so that workers are killed on the way out."""
+
+    def leave(number: int, frame: FrameType | None) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    try:
+        previous = signal.signal(signal.SIGTERM, leave)
+    except ValueError:
+        # Only the main thread may set handlers; elsewhere the caller answers for signals.
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+@dataclass(slots=True)
+class _Session:
+    """One run of a plan: what is still open, and the stream it tells."""
+
+    plan: Plan
+    stream: TextIO
+    proofs: dict[Pair, Passed] = field(default_factory=dict)
+    attempts: Counter[Pair] = field(default_factory=Counter)
+    rechecked: set[Pair] = field(default_factory=set)
+    watch: Watch = field(init=False)
+    origin: float = field(init=False)
+    progress: Any = field(init=False, default=None)
+
+    def run(self) -> None:
+        """Gate every arm, then time what passed."""
+        header = self.plan.header
+        self.origin = time.monotonic() - (datetime.now(UTC) - header.started_at).total_seconds()
+        self.watch = Watch({rank.device for arm in header.arms for rank in arm.ranks if rank.device is not None})
+        self._tell(header)
+        self._read_conditions(())
+        for event in self.plan.not_tried:
+            self._tell(event)
+        self._gate()
+        self._time()
+        self._read_conditions(())
+        self._tell(Ended(ended_at=datetime.now(UTC)))
+
+    def _tell(self, event: Header | Reading | CellEvent | Ended) -> None:
+        """Write one event so that it survives whatever happens next."""
+        self.stream.write(event.model_dump_json() + "\n")
+        self.stream.flush()
+        os.fsync(self.stream.fileno())
+
+    def _now_s(self) -> float:
+        return round(time.monotonic() - self.origin, 6)
+
+    def _read_conditions(self, own: Sequence[int]) -> float:
+        """Read the machine now and return the reading's time: a window's bound is exactly a reading's."""
+        at_s = max(0.0, self._now_s())
+        self._tell(self.watch.read(at_s, {os.getpid(), *own}))
+        return at_s
+
+    def _job(self, phase: Literal["gate", "timing"], arm: str, workloads: Sequence[str]) -> protocol.Job:
+        rules = self.plan.rules
+        return protocol.Job(
+            phase=phase,
+            timer=self.plan.header.method.timer_used,
+            threads=self.plan.threads,
+            minimum_samples=rules.minimum_samples,
+            maximum_samples=rules.maximum_samples,
+            target_spread=rules.target_spread,
+            budget_s=rules.budget_s,
+            warm_up_s=rules.warm_up_s,
+            further_warm_up_s=self.plan.further_warm_up_s,
+            assignments=tuple(
+                protocol.Assignment(
+                    workload=workload,
+                    proof=self.proofs.get((arm, workload)),
+                    is_rechecked=self._is_rechecked(arm, workload),
+                )
+                for workload in workloads
+            ),
+        )
+
+    def _worker(self, arm: str, job: protocol.Job) -> Worker:
+        plan = self.plan
+        return Worker(plan.commands[arm], job, root=plan.root, environment=plan.environment, timeout_s=plan.timeout_s)
+
+    def _gate(self) -> None:
+        """Gate every arm in a process of its own; a control has its twin's outcome, which is of the same code."""
+        header = self.plan.header
+        skipped = {(event.arm, event.workload) for event in self.plan.not_tried}
+        told: dict[Pair, Gated | Died] = {}
+        tried = [arm for arm in header.arms if arm.control_of is None]
+        for arm in self._shown(tried, "gates"):
+            left = [load.name for load in header.workloads if (arm.name, load.name) not in skipped]
+            while left:
+                for done in self._gate_in_one_process(arm, left):
+                    told[arm.name, done.workload] = done
+                    left.remove(done.workload)
+        for arm in header.arms:
+            for load in header.workloads:
+                if (arm.name, load.name) in skipped:
+                    continue
+                event = told[arm.control_of or arm.name, load.name]
+                if arm.control_of is not None:
+                    self._tell(event.model_copy(update={"arm": arm.name}))
+                if isinstance(event, Gated) and isinstance(event.outcome, Passed):
+                    self.proofs[arm.name, load.name] = event.outcome
+
+    def _gate_in_one_process(self, arm: Arm, workloads: Sequence[str]) -> Sequence[Gated | Died]:
+        """Gate workloads in order until all are done or the process dies; at least one gets an event."""
+        events: list[Gated | Died] = []
+
+        def tell(event: Gated | Died) -> None:
+            self._tell(event)
+            events.append(event)
+
+        current = workloads[0]
+        try:
+            with self._worker(arm.name, self._job("gate", arm.name, workloads)) as worker:
+                while len(events) < len(workloads):
+                    message = worker.hear()
+                    current = self._expected(message.workload, workloads, events)
+                    if isinstance(message, protocol.Ready):
+                        self._tell(Started(arm=arm.name, workload=current, phase="gate", process=0))
+                        worker.go()
+                    elif isinstance(message, protocol.Judged):
+                        tell(Gated(arm=arm.name, workload=current, phase="before", outcome=message.outcome))
+                    elif isinstance(message, protocol.Failed):
+                        tell(self._died(arm.name, current, message.cause, message.phase, message.message))
+        except WorkerError as error:
+            if current in {event.workload for event in events}:
+                current = next(name for name in workloads if name not in {event.workload for event in events})
+            tell(self._died(arm.name, current, error.cause, "gate", error.message))
+        return events
+
+    @staticmethod
+    def _expected(workload: str, workloads: Sequence[str], events: Sequence[Gated | Died]) -> str:
+        if workload not in workloads or workload in {event.workload for event in events}:
+            raise WorkerError("error", f"the worker spoke of {workload!r}, which it was not asked about")
+        return workload
+
+    def _died(self, arm: str, workload: str, cause: protocol.Cause, phase: str, message: str) -> Died:
+        text = scrubbed(message, self.plan.root) or "no message"
+        return Died(arm=arm, workload=workload, cause=cause, phase=phase, message=text)
+
+    def _time(self) -> None:
+        """Time every cell that passed, a process of each in turn; one that dies is repeated once."""
+        processes = self.plan.header.method.processes
+        total = processes * len(self.proofs)
+        with tqdm(total=total, desc="timing", unit="window", disable=self._is_quiet()) as self.progress:
+            for _ in range(processes):
+                for arm, workloads in self._turns():
+                    self._measure(arm, [name for name in workloads if (arm, name) in self.proofs])
+
+    def _is_quiet(self) -> bool | None:
+        """Return what tqdm makes of it: None shows progress on a terminal only."""
+        return None if self.plan.is_progress_shown else True
+
+    def _shown(self, arms: Sequence[Arm], what: str) -> Iterator[Arm]:
+        yield from tqdm(arms, desc=what, unit="arm", disable=self._is_quiet())
+
+    def _turns(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yield what each process of one round does: arms alternate within the smallest unit that `sharing` allows."""
+        header = self.plan.header
+        names = tuple(load.name for load in header.workloads)
+        for together in [names] if self.plan.sharing == "arm" else [(name,) for name in names]:
+            for arm in header.arms:
+                yield arm.name, together
+
+    def _measure(self, arm: str, workloads: Sequence[str]) -> None:
+        if not workloads:
+            return
+        failures = self._attempt(arm, workloads)
+        for workload, failure in failures.items():
+            reason = scrubbed(f"{failure.phase}: {failure.message}", self.plan.root)
+            self._tell(Discarded(arm=arm, workload=workload, process=failure.process, reason=reason))
+        if not failures:
+            return
+        for workload, failure in self._attempt(arm, list(failures)).items():
+            self._tell(self._died(arm, workload, failure.cause, failure.phase, f"twice: {failure.message}"))
+            self.proofs.pop((arm, workload), None)
+
+    def _attempt(self, arm: str, workloads: Sequence[str]) -> dict[str, _Failure]:
+        """Measure workloads in one fresh process and return those that failed."""
+        attempt = _Attempt(arm, list(workloads))
+        try:
+            with self._worker(arm, self._job("timing", arm, workloads)) as worker:
+                while attempt.left:
+                    self._take(attempt, worker.hear(), worker)
+        except WorkerError as error:
+            for workload in attempt.left:
+                attempt.failures[workload] = self._failure(attempt, workload, error.cause, "timing", error.message)
+        return attempt.failures
+
+    def _take(self, attempt: _Attempt, message: protocol.Message, worker: Worker) -> None:
+        """Act on one message of a timing worker."""
+        workload, window = message.workload, attempt.window
+        is_current = window is not None and window.workload == workload
+        if workload not in attempt.left:
+            raise WorkerError("error", f"the worker spoke of {workload!r}, which it was not asked about")
+        if isinstance(message, protocol.Ready):
+            attempt.window = self._open_window(attempt.arm, workload, worker)
+        elif isinstance(message, protocol.Sampled) and window is not None and is_current:
+            self._close_window(attempt.arm, window, message, worker)
+            attempt.window = None
+            if not self._is_rechecked(attempt.arm, workload):
+                attempt.left.remove(workload)
+        elif isinstance(message, protocol.Judged):
+            self._judge(attempt.arm, workload, message.outcome)
+            attempt.left.remove(workload)
+        elif isinstance(message, protocol.Failed):
+            failure = self._failure(attempt, workload, message.cause, message.phase, message.message)
+            attempt.failures[workload] = failure
+            attempt.left.remove(workload)
+            attempt.window = None
+        else:
+            raise WorkerError("error", f"the worker said {message.says!r} out of turn")
+
+    def _failure(self, attempt: _Attempt, workload: str, cause: protocol.Cause, phase: str, message: str) -> _Failure:
+        window = attempt.window
+        is_open = window is not None and window.workload == workload
+        index = window.process if window is not None and is_open else self._next_index(attempt.arm, workload)
+        return _Failure(index, cause, phase, message)
+
+    def _next_index(self, arm: str, workload: str) -> int:
+        self.attempts[arm, workload] += 1
+        return self.attempts[arm, workload] - 1
+
+    def _open_window(self, arm: str, workload: str, worker: Worker) -> _Window:
+        index = self._next_index(arm, workload)
+        self._tell(Started(arm=arm, workload=workload, phase="timing", process=index))
+        started_s = self._read_conditions(worker.process_ids())
+        worker.go()
+        return _Window(workload, index, started_s)
+
+    def _close_window(self, arm: str, window: _Window, sampled: protocol.Sampled, worker: Worker) -> None:
+        ended_s = self._read_conditions(worker.process_ids())
+        process = Process(
+            index=window.process,
+            started_s=window.started_s,
+            ended_s=ended_s,
+            stopped=sampled.stopped,
+            compilations=sampled.compilations,
+            client_cpu_s=sampled.client_cpu_s,
+            counters=sampled.counters,
+            work=sampled.work,
+            samples=sampled.samples,
+            requests=sampled.requests,
+        )
+        self._tell(
+            Measured(
+                arm=arm,
+                workload=window.workload,
+                process=process,
+                ran=sampled.ran,
+                timer_overhead_s=sampled.timer_overhead_s,
+                warm_up_s=sampled.warm_up_s,
+                warm_up_calls=sampled.warm_up_calls,
+            )
+        )
+        self.progress.update()
+
+    def _is_rechecked(self, arm: str, workload: str) -> bool:
+        """Whether the next process of a cell also judges what its timed calls returned."""
+        return self.plan.is_every_process_rechecked or (arm, workload) not in self.rechecked
+
+    def _judge(self, arm: str, workload: str, outcome: Outcome) -> None:
+        """Keep the outcome of timed outputs; a cell whose timed outputs are wrong is not timed again."""
+        self.rechecked.add((arm, workload))
+        self._tell(Gated(arm=arm, workload=workload, phase="timed-outputs", outcome=outcome))
+        if not isinstance(outcome, Passed):
+            self.proofs.pop((arm, workload), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -22,6 +23,8 @@ class _Columns(Captured):
         for field, value in self.__dict__.items():
             if field != "missing" and isinstance(value, tuple) and len(value) != len(self.at_s):
                 raise ValueError(f"{field} has {len(value)} readings, at_s has {len(self.at_s)}")
+        if any(after < before for before, after in pairwise(self.at_s)):
+            raise ValueError("at_s goes back in time")
         return self
 
 

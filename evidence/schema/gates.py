@@ -128,6 +128,12 @@ class TensorErrors(Model):
     rms_to_fp64: Amount | None
     """Root mean square error against an fp64 reference, relative to its root mean square; null: not computed."""
 
+    @model_validator(mode="after")
+    def _counts_within(self) -> Self:
+        if max(self.mismatched, self.non_finite) > self.elements:
+            raise ValueError("more elements than the tensor has are at fault")
+        return self
+
 
 class NumericDetail(Model):
     """Elementwise comparison of every output."""

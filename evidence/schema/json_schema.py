@@ -69,14 +69,14 @@ def _message(error: ValidationError) -> str:
         return error.message.replace("Additional properties are not allowed", "unknown keys")
     if error.validator in ("oneOf", "anyOf"):
         tags = sorted(
-            str(branch.get("properties", {}).get(key, {}).get("const"))
+            str(branch["properties"][key]["const"])
             for branch in _definitions(error)
             for key in ("kind", "outcome", "origin")
-            if key in branch.get("properties", {})
+            if "const" in branch["properties"].get(key, {})
         )
         return f"fits none of its forms{': ' + ', '.join(tags) if tags else ''}"
     text = error.message
-    return text if len(text) <= 300 else f"{text[:300]}…"
+    return text if len(text) <= 300 else f"{text[:150]} … {text[-150:]}"
 
 
 def _definitions(error: ValidationError) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
@@ -45,6 +46,13 @@ def line_of(text: str, pointer: str) -> int:
             frames[-1] = (key, True) if is_object else (int(key) + 1, False)
             expect_key = is_object
         elif expect_key and frames and token.startswith('"'):
-            frames[-1] = (token[1:-1], True)
+            frames[-1] = (_key(token), True)
             expect_key = False
     return best
+
+
+def _key(token: str) -> str:
+    try:
+        return str(json.loads(token, strict=False)) if "\\" in token else token[1:-1]
+    except ValueError:
+        return token[1:-1]

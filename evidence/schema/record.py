@@ -30,6 +30,8 @@ LogName = Annotated[
 ]
 """`<domain>/<name>_<YYYYMMDD>`, with `-2`, `-3` for further runs of one day: the path below benchmark_logs."""
 
+_KEPT_NAME = re.compile(r"(^|/)(\.|record\.json$|SHA256SUMS$)")
+"""Names a store reads as its own or passes over: an artifact of that name would hide or replace something."""
 _DATE = re.compile(r"_([0-9]{8})(-[0-9]+)?$")
 
 
@@ -221,16 +223,18 @@ def _cell_problems(record: Record) -> Iterator[str]:
             for method in (cell.method, *(check.method for check in cell.cross_checks)):
                 if method not in methods:
                     yield f"{at}/method: no method {method!r}"
-        for process in _processes(cell):
-            yield from _process_problems(f"{at}/processes/{process.index}", process, stored, ranks.get(cell.arm, 1))
+        for place, process in _processes(cell):
+            yield from _process_problems(f"{at}/{place}", process, stored, ranks.get(cell.arm, 1))
 
 
-def _processes(cell: Cell) -> Iterator[Process]:
+def _processes(cell: Cell) -> Iterator[tuple[str, Process]]:
     if isinstance(cell, Timed | Imported):
-        yield from cell.processes
+        for row, process in enumerate(cell.processes):
+            yield f"processes/{row}", process
     if isinstance(cell, Timed):
-        for check in cell.cross_checks:
-            yield from check.processes
+        for index, check in enumerate(cell.cross_checks):
+            for row, process in enumerate(check.processes):
+                yield f"cross_checks/{index}/processes/{row}", process
 
 
 def _process_problems(at: str, process: Process, stored: dict[str, Metric], ranks: int) -> Iterator[str]:
@@ -260,6 +264,9 @@ def _side_problems(record: Record) -> Iterator[str]:
     referred += [(f"profiles/{index}/artifact", profile.artifact) for index, profile in enumerate(record.profiles)]
     if record.origin is not None:
         referred.append(("origin/file", record.origin.file))
+    for index, artifact in enumerate(record.artifacts):
+        if _KEPT_NAME.search(artifact.path):
+            yield f"artifacts/{index}: the name of {artifact.path!r} is kept by the store"
     for at, path in referred:
         if path not in artifacts:
             yield f"{at}: {path!r} is not among the artifacts"

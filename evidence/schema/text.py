@@ -29,7 +29,7 @@ def parse(data: bytes) -> Record:
     document = _document(data)
     version = document.get("schema_version")
     try:
-        if version == SCHEMA_VERSION and not isinstance(version, bool):
+        if type(version) is int and version == SCHEMA_VERSION:
             return Record.model_validate_json(data)
         return Record.model_validate_json(json.dumps(migrate(document)))
     except ValidationError as error:
@@ -82,16 +82,22 @@ def _explain(error: ValidationError, document: dict[str, Any], data: bytes) -> R
 
 
 def _pointer(location: tuple[int | str, ...], document: object) -> str:
-    """Drop from a pydantic location what is not in the document: the tags of unions."""
+    """Drop from a pydantic location what is not in the document: the tags of unions.
+
+    A tag stands first after the object it belongs to, and may be the name of one of its keys too (`op`, `device`).
+    """
     parts: list[str | int] = []
     here = document
+    is_entered = True
     for part in location:
         if isinstance(here, dict) and isinstance(part, str):
-            if part in here:
-                here = here[part]
+            is_tag = is_entered and part in (here.get(key) for key in ("kind", "outcome", "origin"))
+            is_entered = False
+            if part in here and not is_tag:
+                here, is_entered = here[part], True
                 parts.append(part)
         elif isinstance(here, list) and isinstance(part, int) and part < len(here):
-            here = here[part]
+            here, is_entered = here[part], True
             parts.append(part)
     return pointer_of(tuple(parts))
 

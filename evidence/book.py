@@ -74,6 +74,21 @@ class Book:
             found += self._outcome(id_).findings
         return tuple(found)
 
+    @functools.cached_property
+    def standing(self) -> tuple[str, ...]:
+        """The claims that their logs bear out, sorted."""
+        return tuple(id_ for id_ in sorted(self._claims.claims) if isinstance(self._outcome(id_).built, Statement))
+
+    def status(self, id_: str) -> Status | None:
+        """Return the status of an item; None if it has none or is not there."""
+        if id_ in self._claims.claims:
+            return self._claims.claims[id_].item.status
+        return self._claims.tables[id_].item.status if id_ in self._claims.tables else None
+
+    def place(self, id_: str) -> Location:
+        """Return where an item is written."""
+        return (self._claims.claims.get(id_) or self._claims.tables[id_]).at()
+
     def table(self, id_: str) -> Table:
         """Return a table.
 
@@ -180,9 +195,3 @@ class Book:
         except ComparisonError as error:
             message = f"{placed.id}: {error.message}"
             return _Outcome(None, ((UNBACKED, Finding(placed.at(), message, error.fix)),), message)
-
-
-def place_of(book: Book, id_: str) -> Location:
-    """Return where an id is written, for a finding about the item as a whole."""
-    placed = book.claims.claims.get(id_) or book.claims.tables[id_]
-    return placed.at()

@@ -19,7 +19,7 @@ from evidence.readings import (
 )
 from evidence.schema import Cell, Record, Timed
 from evidence.schema.metrics import Unit
-from evidence.statistics import Interval, Verdict
+from evidence.statistics import Interval, Verdict, quantile
 
 MINIMUM_PROCESSES = 6
 """Fewer processes a side can never separate two arms by ranks at the 5 % level with room to spare."""
@@ -121,7 +121,7 @@ def _compare(record: Record, before: Cell, after: Cell, quantity: Quantity) -> C
     noise = _noise(record, before, values[0], quantity, lower_is_better=better == "lower")
     effect = statistics.minimum_effect(noise)
     verdict, reason = statistics.judge(ratio, effect), ""
-    if apart := _timers_apart(record, (before, after), quantity):
+    if apart := timers_apart(record, before, quantity) or timers_apart(record, after, quantity):
         verdict, reason = Verdict.INCONCLUSIVE, apart
     elif verdict is Verdict.INCONCLUSIVE:
         reason = _what_would_decide(ratio, effect, min(blank.processes))
@@ -170,18 +170,16 @@ def _noise(
     return max(found, key=statistics.minimum_effect, default=None)
 
 
-def _timers_apart(record: Record, cells: tuple[Cell, Cell], quantity: Quantity) -> str:
-    """Return how a cell's second timer disagrees with its first by more than 5 %; empty if none does."""
-    for cell in cells:
-        if not isinstance(cell, Timed):
-            continue
-        first = statistics.location(process_values(record, cell, quantity)).value
-        for check in cell.cross_checks:
-            second_cell = cell.model_copy(update={"processes": check.processes, "cross_checks": ()})
-            second = process_values(record, second_cell, quantity)
-            apart = abs(sorted(second)[len(second) // 2] / first - 1) if second else 0.0
-            if apart > TIMERS_AGREE_WITHIN:
-                return f"{cell.arm}: {check.method} is {apart:.0%} away from {cell.method}"
+def timers_apart(record: Record, cell: Cell, quantity: Quantity) -> str:
+    """Return how a cell's second timer disagrees with its first by more than 5 %; empty if it does not."""
+    if not isinstance(cell, Timed) or not cell.cross_checks:
+        return ""
+    first = quantile(process_values(record, cell, quantity), 0.5)
+    for check in cell.cross_checks:
+        values = process_values(record, cell.model_copy(update={"processes": check.processes}), quantity)
+        apart = quantile(values, 0.5) / first - 1 if values else 0.0
+        if abs(apart) > TIMERS_AGREE_WITHIN:
+            return f"{cell.arm}: {check.method} is {apart:+.0%} from {cell.method}"
     return ""
 
 

@@ -23,7 +23,7 @@ QUANTITIES = ("ratio", "change", "baseline", "candidate", "value", "verdict", "t
 REDUCERS = ("geomean", "min", "max", "range", "min.at", "max.at")
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
-_NAME = re.compile(r"([a-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)(?::(\S+))?")
+_NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)(?::(\S+))?")
 _BEST_CASE = re.compile(r"\bup to\s*$", re.IGNORECASE)
 
 

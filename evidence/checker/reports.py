@@ -1,0 +1,266 @@
+"""Owns what a check prints: pure renderers of a report as text, JSON, GitHub annotations and SARIF.
+
+Messages quote records, claims and pages, and are untrusted: control characters are shown, not sent, and long texts cut.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+from evidence import __version__, statistics
+from evidence.checker.registry import Ignored, Report, Rule
+from evidence.diagnostics import Diagnostic, Location, Severity
+from evidence.readings import Quantity, process_values
+from evidence.schema import Cell, Crashed, Imported, Metric, Rejected, Skipped
+from evidence.stance import evidence_of, stance_of
+from evidence.store import Loaded
+
+SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
+_LONGEST = 1000
+_MOST_PLACES = 5
+
+
+def safe(text: str) -> str:
+    """Return text that can be printed: control, bidirectional and invisible characters escaped, and not over long."""
+    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text):,} characters)"
+    return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode(), cut)
+
+
+def summary(report: Report) -> str:
+    """Return the last line of every text report: counts that a script can read."""
+    counts = [_count(report.count(Severity.ERROR), "error"), _count(report.count(Severity.WARNING), "warning")]
+    if report.ignored:
+        counts.append(f"{len(report.ignored)} ignored")
+    return f"evidence: {', '.join(counts)} in {_count(report.logs, 'log')}, {_count(report.pages, 'page')}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def text(report: Report, *, colour: bool = False, width: int = 120) -> str:
+    """Render for a terminal: by file, each finding with what to do and the places that print it, then the summary."""
+    from rich.console import Console
+    from rich.text import Text  # slow to import, and needed only to print
+
+    console = Console(
+        width=width, force_terminal=colour, no_color=not colour, highlight=False, emoji=False, markup=False
+    )
+    with console.capture() as captured:
+        for path, found in itertools.groupby(report.diagnostics, key=lambda one: one.at.path):
+            console.print(Text(safe(path), "bold"), soft_wrap=True)
+            for diagnostic in found:
+                _print(console.print, Text, diagnostic)
+        for ignored in report.ignored:
+            console.print(Text(_ignored(ignored), "dim"), soft_wrap=True)
+        console.print(Text(summary(report), "bold"), soft_wrap=True)
+    return captured.get()
+
+
+def _print(show: Callable[..., None], make: Any, diagnostic: Diagnostic) -> None:
+    style = "red" if diagnostic.severity is Severity.ERROR else "yellow"
+    line = make(f"  {diagnostic.at.line}: ")
+    line.append(f"{diagnostic.severity} {diagnostic.code} {diagnostic.name}", style)
+    line.append(f": {safe(diagnostic.message)}")
+    show(line, soft_wrap=True)
+    if diagnostic.fix:
+        show(make(f"      fix: {safe(diagnostic.fix)}"), soft_wrap=True)
+    if diagnostic.cited:
+        show(make(f"      printed by {_places(diagnostic.cited)}", "dim"), soft_wrap=True)
+
+
+def _places(cited: Sequence[Location]) -> str:
+    more = f" and {len(cited) - _MOST_PLACES} more" if len(cited) > _MOST_PLACES else ""
+    return safe(", ".join(map(str, cited[:_MOST_PLACES]))) + more
+
+
+def _ignored(one: Ignored) -> str:
+    whose = f"{one.by.reason} ({one.by.owner}, until {one.by.until})"
+    found = one.diagnostic
+    return safe(f"ignored: {found.code} {found.name} at {found.at}: {whose}")
+
+
+def json_text(report: Report) -> str:
+    """Render as one JSON object: counts, diagnostics, and what was ignored by whom."""
+    document = {
+        "version": __version__,
+        "logs": report.logs,
+        "pages": report.pages,
+        "calls": report.calls,
+        "errors": report.count(Severity.ERROR),
+        "warnings": report.count(Severity.WARNING),
+        "diagnostics": [_plain(one) for one in report.diagnostics],
+        "ignored": [
+            {
+                **_plain(one.diagnostic),
+                "reason": safe(one.by.reason),
+                "owner": safe(one.by.owner),
+                "until": one.by.until.isoformat(),
+            }
+            for one in report.ignored
+        ],
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+def _plain(diagnostic: Diagnostic) -> dict[str, Any]:
+    return {
+        "code": diagnostic.code,
+        "name": diagnostic.name,
+        "severity": str(diagnostic.severity),
+        **_place(diagnostic.at),
+        "message": safe(diagnostic.message),
+        "fix": safe(diagnostic.fix),
+        "cited": [_place(place) for place in diagnostic.cited],
+    }
+
+
+def _place(at: Location) -> dict[str, Any]:
+    return {"path": safe(at.path), "line": at.line, "pointer": safe(at.pointer)}
+
+
+def github(report: Report) -> str:
+    """Render as workflow commands, which GitHub shows beside the lines of a pull request."""
+    lines = []
+    for one in report.diagnostics:
+        title = f"{one.code} {one.name}"
+        place = f"file={_property(one.at.path)},line={one.at.line},title={_property(title)}"
+        fix = f"\nfix: {safe(one.fix)}" if one.fix else ""
+        lines.append(f"::{one.severity} {place}::{_data(safe(one.message) + fix)}")
+    return "\n".join([*lines, summary(report)]) + "\n"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(safe(text)).replace(":", "%3A").replace(",", "%2C")
+
+
+def sarif(report: Report, rules: Sequence[Rule]) -> str:
+    """Render as SARIF 2.1.0, with every rule's page; what was ignored is a suppressed result."""
+    index = {rule.code: number for number, rule in enumerate(rules)}
+    results = [_result(one, index) for one in report.diagnostics]
+    results += [
+        {
+            **_result(one.diagnostic, index),
+            "suppressions": [{"kind": "external", "status": "accepted", "justification": _ignored(one)}],
+        }
+        for one in report.ignored
+    ]
+    driver = {
+        "name": "evidence",
+        "version": __version__,
+        "semanticVersion": __version__,
+        "rules": [_descriptor(rule) for rule in rules],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [{"executionSuccessful": True}],
+        "results": results,
+    }
+    return json.dumps({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
+
+
+def _descriptor(rule: Rule) -> dict[str, Any]:
+    return {
+        "id": rule.code,
+        "name": "".join(word.capitalize() for word in rule.name.split("-")),
+        "shortDescription": {"text": rule.summary},
+        "fullDescription": {"text": " ".join(next(iter(rule.sections.values()), rule.summary).split())},
+        "help": {"text": rule.hint or rule.summary, "markdown": rule.doc},
+        "defaultConfiguration": {"level": str(rule.severity)},
+    }
+
+
+def _result(diagnostic: Diagnostic, index: dict[str, int]) -> dict[str, Any]:
+    fix = f" Fix: {safe(diagnostic.fix)}" if diagnostic.fix else ""
+    result: dict[str, Any] = {
+        "ruleId": diagnostic.code,
+        "level": str(diagnostic.severity),
+        "message": {"text": safe(diagnostic.message) + fix},
+        "locations": [_physical(diagnostic.at)],
+    }
+    if diagnostic.code in index:
+        result["ruleIndex"] = index[diagnostic.code]
+    if diagnostic.at.pointer:
+        result["locations"][0]["logicalLocations"] = [{"fullyQualifiedName": safe(diagnostic.at.pointer)}]
+    if diagnostic.cited:
+        result["relatedLocations"] = list(map(_related, enumerate(diagnostic.cited, start=1)))
+    return result
+
+
+def _related(numbered: tuple[int, Location]) -> dict[str, Any]:
+    number, place = numbered
+    return {"id": number, "message": {"text": "printed here"}, **_physical(place)}
+
+
+def _physical(at: Location) -> dict[str, Any]:
+    artifact = {"uri": quote(PurePosixPath(at.path).as_posix()), "uriBaseId": "%SRCROOT%"}
+    return {"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": max(1, at.line)}}}
+
+
+FORMATS: dict[str, Callable[[Report, Sequence[Rule]], str]] = {
+    "text": lambda report, _: text(report),
+    "json": lambda report, _: json_text(report),
+    "github": lambda report, _: github(report),
+    "sarif": sarif,
+}
+"""Name of a format -> what renders a report, and the rules it was made by, in it."""
+
+
+def rule_text(rule: Rule) -> str:
+    """Return what `evidence explain` prints of a rule: its page."""
+    waiver = "It can be ignored, with a reason, an owner and a last day." if rule.waivable else "It is never ignored."
+    return f"# {rule.code} {rule.name}\n\n{rule.doc}\n\nSeverity: {rule.severity}. {waiver}\n"
+
+
+def rule_list(rules: Iterable[Rule]) -> str:
+    """Return one line a rule: code, name, severity and what it finds."""
+    return "".join(f"{rule.code} {rule.name:<26} {rule.severity:<8} {rule.summary}\n" for rule in rules)
+
+
+def record_text(loaded: Loaded) -> str:
+    """Return what `evidence show` prints of a record: stance, command, gates, and each cell with its target metrics."""
+    record = loaded.record
+    evidence = evidence_of(loaded)
+    lines = [f"{record.log}  sha256 {loaded.sha256[:12]}, {loaded.size:,} bytes"]
+    lines += [f"  {fact}: {words}" for fact, words in stance_of((loaded,), [(loaded, cell) for cell in record.cells])]
+    lines.append(f"  command: {evidence.command}")
+    lines += [f"  gate {gate.name}: {gate.state}, {gate.counts}" for gate in evidence.gates]
+    lines += [f"  {cell.workload} / {cell.arm}: {_cell(loaded, cell)}" for cell in record.cells]
+    lines += [f"  limitation: {limitation}" for limitation in evidence.limitations]
+    return "".join(f"{safe(line)}\n" for line in lines)
+
+
+def _cell(loaded: Loaded, cell: Cell) -> str:
+    if isinstance(cell, Rejected):
+        return f"rejected: {cell.gate.message}"
+    if isinstance(cell, Crashed):
+        return f"crashed in {cell.phase}: {cell.message}"
+    if isinstance(cell, Skipped):
+        return f"skipped: {cell.reason}"
+    if isinstance(cell, Imported):
+        found = [f"{one.metric} {one.statistic} {one.value:g}" for one in cell.reported]
+        return f"imported: {', '.join(found) or 'nothing reported'}"
+    targets = [metric for metric in loaded.record.metrics if metric.role == "target"]
+    shown = [text for metric in targets if (text := _location(loaded, cell, metric))]
+    return f"{', '.join(shown) or 'no target metric'}, n {len(cell.processes)}"
+
+
+def _location(loaded: Loaded, cell: Cell, metric: Metric) -> str:
+    values = process_values(loaded.record, cell, Quantity(metric.name))
+    if len(values) < 2:
+        return ""
+    interval = statistics.location(values)
+    return f"{metric.name} {interval.value:.4g} {metric.unit} ({interval.low:.4g} to {interval.high:.4g})"

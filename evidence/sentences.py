@@ -243,5 +243,7 @@ def ratio_text(ratio: Interval) -> str:
 
 
 def ratio_interval(ratio: Interval) -> str:
-    """Return a ratio's interval for a sentence: `1.15–1.17`."""
-    return units.format_interval(ratio, units.sentence_ratio_decimals(ratio))
+    """Return a ratio's interval for a sentence: `1.15–1.17`, with one decimal more where its ends would read alike."""
+    decimals = units.sentence_ratio_decimals(ratio)
+    ends = {units.format_number(end, decimals) for end in (ratio.low, ratio.high)}
+    return units.format_interval(ratio, decimals + (len(ends) == 1 and ratio.low < ratio.high))

@@ -41,7 +41,7 @@ def _bars(view: Table, indices: Sequence[int]) -> Panel:
     groups = [[cell_of(row, index) for index in indices] for row in view.rows]
     labels = [grid.label(view, row) for row in view.rows]
     title, pitch = _title(view, columns), _HEAD + _BAR * len(columns) + _GAP
-    told = (", ".join(map(_told, columns, cells)) for cells in groups)
+    told = (", ".join(map(_told, _names(columns), cells)) for cells in groups)
     height = len(groups) * pitch - _GAP
     canvas = Canvas(f"{anchor(view.id)}-bars-{indices[0]}", title, description(view, told), height, "bars")
     factor = _factor(columns[0].unit)
@@ -56,7 +56,7 @@ def _bars(view: Table, indices: Sequence[int]) -> Panel:
         subtitle=", ".join(filter(None, (columns[0].metric, columns[0].unit, "95 % intervals, axis from zero"))),
         key=_legend(columns),
         canvas=canvas,
-        data=data_table(("Row", *map(_name, columns)), rows),
+        data=data_table(("Row", *_names(columns)), rows),
     )
 
 
@@ -122,18 +122,20 @@ def arm_classes(columns: Sequence[Column]) -> list[str]:
 
 def _legend(columns: Sequence[Column]) -> str:
     items = "".join(
-        f'<span class="ev-key-arm"><i class="{arm}"></i>{escape(_name(column), LABEL_LIMIT)}</span>'
-        for column, arm in zip(columns, arm_classes(columns), strict=True)
+        f'<span class="ev-key-arm"><i class="{arm}"></i>{escape(name, LABEL_LIMIT)}</span>'
+        for name, arm in zip(_names(columns), arm_classes(columns), strict=True)
     )
     return f'<p class="ev-key">{items}</p>'
 
 
-def _name(column: Column) -> str:
-    return column.arm or column.title
+def _names(columns: Sequence[Column]) -> list[str]:
+    """The arms, where each column has one of its own; else the heads."""
+    arms = [column.arm for column in columns]
+    return arms if all(arms) and len({*arms}) == len(arms) else [column.title for column in columns]
 
 
-def _told(column: Column, cell: TableCell) -> str:
-    return f"{_name(column)} {grid.plain(cell)}"
+def _told(name: str, cell: TableCell) -> str:
+    return f"{name} {grid.plain(cell)}"
 
 
 def _factor(unit: str) -> float:

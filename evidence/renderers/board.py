@@ -53,7 +53,7 @@ def board(items: Sequence[Listed | Unshown], root: str = "") -> str:
     scale = claim_scale(ratio.interval for ratio in ratios if ratio.interval)
     entries = [_listed(item, root, scale) if isinstance(item, Listed) else _unshown(item, root) for item in items]
     table = (
-        '<table role="table" class="ev-table ev-table--board" aria-label="Claims" data-search-exclude>'
+        '<table role="table" class="ev-table ev-table--board" aria-label="Claims" data-search-exclude="">'
         '<thead role="rowgroup"><tr role="row"><th scope="col" role="columnheader">Verdict</th>'
         '<th scope="col" role="columnheader">Claim</th><th scope="colgroup" colspan="2" role="columnheader" '
         'class="ev-quotient">Ratio <small>95 %, above 1 is better</small></th>'
@@ -137,7 +137,7 @@ def _filters(entries: Sequence[_Entry]) -> str:
         for verdict in Verdict
     ]
     return (
-        f'<div class="ev-filters" hidden>{_group("verdict", verdicts)}'
+        f'<div class="ev-filters" hidden="">{_group("verdict", verdicts)}'
         f"{_group('kind', _buttons('kind', entries, lambda entry: entry.kind))}"
         f"{_group('status', _buttons('status', entries, lambda entry: entry.status))}"
         f'<p class="ev-count" role="status"></p></div>'

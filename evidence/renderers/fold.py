@@ -103,7 +103,7 @@ def _section(title: str, content: str) -> str:
 def _raw(log: Evidence, root: str) -> str:
     target = address(root, log.raw)
     return (
-        f'<p>{link(target, "record.json")} <span class="ev-muted">({format_count(log.bytes)} bytes)</span><br>'
+        f'<p>{link(target, "record.json")} <span class="ev-muted">({format_count(log.bytes)} bytes)</span><br/>'
         f'<code class="ev-digest">{escape(log.sha256)}</code></p>'
     )
 

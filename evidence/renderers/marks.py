@@ -71,7 +71,7 @@ def ratio_scale(ratios: Sequence[Ratio]) -> Scale:
     ends = [end for ratio in ratios for end in (1 / (1 + ratio.effect), 1 + ratio.effect)]
     for ratio in ratios:
         if ratio.interval is not None:
-            ends += [max(ratio.interval.low, 1e-6), min(ratio.interval.high, 1e6)]
+            ends += [min(max(end, 1e-6), 1e6) for end in (ratio.interval.low, ratio.interval.high)]
     low, high = min([*ends, 1 / 1.05]), max([*ends, 1.05])
     margin = (high / low) ** 0.06
     return Scale(low / margin, high * margin, is_log=True)

@@ -62,7 +62,7 @@ def address(root: str, path: str, fragment: str = "") -> str | None:
         return None
     # `./` keeps a first segment with a colon from being read as a scheme.
     target = f"{root or './'}{quote(path, safe='/', errors='replace')}"
-    return escape(f"{target}#{quote(fragment, errors='replace')}" if fragment else target)
+    return escape(f"{target}#{quote(fragment, safe='', errors='replace')}" if fragment else target)
 
 
 def link(target: str | None, content: str, *, classes: str = "") -> str:

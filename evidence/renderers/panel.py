@@ -32,17 +32,16 @@ class Panel:
 
 def finding(cells: Sequence[TableCell], arm: str) -> str:
     """What the verdicts of one column say, losses and gaps included: `fused is faster in 3 of 5 rows, slower in 1`."""
-    subject = arm or "the candidate"
     total = f"{len(cells)} row{'' if len(cells) == 1 else 's'}"
     ratios = sorted((cell for cell in cells if isinstance(cell, Ratio)), key=lambda cell: _VERDICTS.index(cell.verdict))
     words = Counter(_PLAIN_WORDS.get(ratio.verdict, ratio.word.lower()) for ratio in ratios)
     absent = Counter(cell.outcome for cell in cells if isinstance(cell, Absent))
     gaps = ", ".join(f"{count} {outcome}" for outcome, count in sorted(absent.items()))
     if not words:
-        return f"{subject} has no number in {total}: {gaps or 'nothing was compared'}"
+        return f"{arm}: no ratio in {total}, {gaps or 'nothing was compared'}".removeprefix(": ")
     told = [f"{word} in {count}" for word, count in words.items()]
     told[0] += f" of {total}"
-    return f"{subject} is {', '.join(told)}" + (f"; {gaps}" if gaps else "")
+    return f"{arm} is {', '.join(told)}".removeprefix(" is ") + (f"; {gaps}" if gaps else "")
 
 
 def description(view: Table, texts: Iterable[str]) -> str:
@@ -73,7 +72,7 @@ def data_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         for name, *texts in rows
     )
     table = (
-        f'<table class="ev-table ev-table--small" data-search-exclude><thead><tr>{head}</tr></thead>'
+        f'<table class="ev-table ev-table--small" data-search-exclude=""><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table>"
     )
     return scroll(table, label="Data of the chart")

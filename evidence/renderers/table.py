@@ -44,7 +44,7 @@ def table(view: Table, root: str = "") -> str:
     marked = _marked(view)
     body = "".join(_row(view, lanes, row, mark) for row, mark in zip(view.rows, marked, strict=True))
     markup = (
-        f'<table class="ev-table" aria-labelledby="{title}" data-search-exclude><thead><tr>{_head(view, lanes)}</tr>'
+        f'<table class="ev-table" aria-labelledby="{title}" data-search-exclude=""><thead><tr>{_head(view, lanes)}</tr>'
         f"</thead><tbody>{body}</tbody></table>"
     )
     return (

@@ -20,7 +20,7 @@ DOCUMENTS = st.recursive(
 
 
 def written(value: Any, parts: tuple[str | int, ...], lines: list[str], ascii_only: bool) -> Iterator[tuple[str, int]]:
-    """Write a value with each key, scalar and bracket on a line of its own; yield every pointer with its value's line."""
+    """Write each key, scalar and bracket on a line of its own; yield every pointer with the line of its value."""
     if isinstance(value, dict | list) and value:
         lines.append("[" if isinstance(value, list) else "{")
         yield pointer_of(parts), len(lines)

@@ -1,4 +1,4 @@
-"""Owns the MkDocs plugin: it checks the project, places what macros stand for, and fails the build once, for everything.
+"""Owns the MkDocs plugin: it checks the project, places what macros stand for, and fails the build once, with all.
 
 It stands after mkdocs-macros. Evidence that is wrong is never published: an error fails every build, a warning a strict
 one, and both before the first page is written.
@@ -22,7 +22,6 @@ from mkdocs.structure.files import File, InclusionLevel
 from mkdocs.utils import get_relative_url
 
 from evidence import generated
-from evidence.book import Book
 from evidence.checker.catalogue import RULES
 from evidence.checker.corpus import Corpus
 from evidence.checker.registry import run
@@ -65,8 +64,12 @@ class _Session:
     """Path below docs of a generated page -> how findings name it."""
 
 
-class EvidencePlugin(BasePlugin[Config]):  # type: ignore[misc]
-    """The plugin `evidence`. It has no options: what counts as evidence is not configured."""
+class NoOptions(Config):  # type: ignore[misc]
+    """What counts as evidence is not configured."""
+
+
+class EvidencePlugin(BasePlugin[NoOptions]):  # type: ignore[misc]
+    """The plugin `evidence`."""
 
     def __init__(self) -> None:
         """Make the object that pages call; mkdocs-macros asks for it before this plugin is configured."""
@@ -92,7 +95,7 @@ class EvidencePlugin(BasePlugin[Config]):  # type: ignore[misc]
                 raise EvidenceError(f"docs_dir is {config.docs_dir}, mkdocs.yml says {project.docs}")  # noqa: TRY301
             _require_macros(config.plugins, self.macros)
             corpus = Corpus(project)
-            build = Build(Book(project, corpus.store), {}, {})
+            build = Build(corpus.book, {}, {})
             self._session = _Session(corpus, build, {page.uri: page for page in corpus.pages})
         except (EvidenceError, UnicodeDecodeError) as error:
             fix = error.fix if isinstance(error, EvidenceError) else "save the page as UTF-8"
@@ -138,7 +141,9 @@ class EvidencePlugin(BasePlugin[Config]):  # type: ignore[misc]
         if page.file.src_uri in now.names:
             return markdown
         if problem := self._macro_error(markdown, page):
-            now.problems.append((UNKNOWN, problem))
+            static = now.static.get(page.file.src_uri)
+            if static is None or not any(fault.trouble in ("syntax", "undefined") for fault in static.faults):
+                now.problems.append((UNKNOWN, problem))
         else:
             now.problems += [(COUNT, finding) for finding in self._miscounted(markdown, page)]
         return markdown
@@ -255,6 +260,9 @@ class EvidencePlugin(BasePlugin[Config]):  # type: ignore[misc]
         for file in files.documentation_pages():
             page = file.page
             if page is None:
+                continue
+            static = now.static.get(file.src_uri)
+            if static and not all(call.is_direct for call in static.calls):
                 continue
             texts = (page.content or "", str(page.title), str(page.meta), *(link.title for link in _links(page.toc)))
             if any(map(now.build.mint.is_in, texts)):

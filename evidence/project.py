@@ -60,9 +60,9 @@ class MacroSettings:
         return self.render_by_default or wanted is True or self._is_forced(page)
 
     def _is_forced(self, page: str) -> bool:
-        from pathspec import PathSpec
+        from pathspec import GitIgnoreSpec
 
-        return PathSpec.from_lines("gitwildmatch", self.force_render_paths).match_file(page)
+        return GitIgnoreSpec.from_lines(self.force_render_paths).match_file(page)
 
 
 @dataclass(frozen=True, slots=True)

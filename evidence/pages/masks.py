@@ -56,7 +56,7 @@ def comments(body: str) -> str:
 
 def prose(body: str, markers: Mapping[str, str]) -> str:
     """The body with nothing but what a reader reads as text."""
-    text = comments(code(jinja(body, markers)))
+    text = jinja(comments(code(body)), markers)
     for pattern in (_ATTRIBUTES, _TARGET, _TAG, _MATHS):
         text = _blank_all(text, pattern)
     return text

@@ -178,8 +178,9 @@ def broken_container(corpus: Corpus) -> Iterator[Finding]:
     """A block stands where a block can stand, once a page.
 
     ## What it checks
-    That calls which render a block (`ev.table`, `ev.claim`, `ev.chart`, …) are alone on their line and in no heading; that no claim or table is shown twice on a page, for it carries its anchor; that an admonition or tab has
-    indented content; that a fence is closed.
+    That calls which render a block (`ev.table`, `ev.claim`, `ev.chart`, …) are alone on their line and in no
+    heading; that no claim or table is shown twice on a page, for it carries its anchor; that an admonition or tab
+    has indented content; that a fence is closed.
 
     ## Why it matters
     A block among words ends the paragraph around it, two of one anchor make links ambiguous, and a call below a
@@ -202,7 +203,7 @@ def _misplaced_blocks(page: Page) -> Iterator[Finding]:
         except UnknownNameError:
             continue
         name = f"{OBJECT}.{call.macro}({call.subject!r})"
-        if is_block and call.place in ("inline", "heading"):
+        if is_block and call.is_direct and call.place in ("inline", "heading"):
             where = "a heading" if call.place == "heading" else "a line with other text"
             yield Finding(call.at, f"{name} is a block, and stands in {where}")
         if call.macro in ("claim", "table") and call.subject:
@@ -368,7 +369,8 @@ def macros_disabled(corpus: Corpus) -> Iterator[Finding]:
     """Where a page calls a macro, mkdocs-macros runs it, and the evidence plugin is there to fail the build.
 
     ## What it checks
-    The plugins of mkdocs.yml, their order and `on_undefined: strict`; `render_macros`, `render_by_default` and `force_render_paths` for every page that holds a call; and that nothing else takes the name `ev`.
+    The plugins of mkdocs.yml, their order and `on_undefined: strict`; `render_macros`, `render_by_default` and
+    `force_render_paths` for every page that holds a call; and that nothing else takes the name `ev`.
 
     ## Why it matters
     A page that is not rendered publishes its calls as braces, and a strict build does not mind.

@@ -1,0 +1,104 @@
+"""Owns whole synthetic projects on disk: a git work tree, mkdocs.yml, pages, claims and logs that fit its commit."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from evidence import store
+from evidence.repository import Repository
+from evidence.schema import GitSource, Record
+from tests.factories import git_source, package_source, record
+
+KERNEL = "benchmarks/ops/kernels/toy.py"
+CLAIMS = """\
+claims:
+  toy-fused:
+    statement: On {device}, fusing runs {ratio} faster.
+    series: kernels/toy
+    metric: time
+    baseline: eager
+    candidate: fused
+    expect: better
+    mechanism: {unknown: nothing was profiled}
+tables:
+  toy:
+    title: The toy op
+    series: kernels/toy
+    rows: [N]
+    across: arm
+    columns: [time, {ratio: time}]
+    baseline: eager
+"""
+MKDOCS = """\
+site_name: Toy
+strict: true
+theme: {name: material, font: false}
+extra: {generator: false}
+plugins:
+  - search
+  - macros: {modules: [evidence.macros], on_undefined: strict}
+  - evidence
+markdown_extensions:
+  - attr_list
+  - md_in_html
+  - admonition
+  - tables
+  - toc: {permalink: "#"}
+  - pymdownx.superfences
+  - pymdownx.tabbed: {alternate_style: true}
+validation: {links: {anchors: warn, unrecognized_links: warn}}
+"""
+PAGE = """\
+# Features
+
+{{ ev.claim("toy-fused") }}
+
+{{ ev.table("toy") }}
+"""
+
+Change = Callable[[Record], Record]
+
+
+def write_project(
+    root: Path,
+    pages: Mapping[str, str] | None = None,
+    *,
+    claims: str = CLAIMS,
+    mkdocs: str = MKDOCS,
+    change: Change = lambda made: made,
+) -> Path:
+    """Write a project of which the check finds nothing, unless its pages, claims or record are changed."""
+    _write(root / KERNEL, "x = 1\n")
+    _write(root / ".gitignore", "site/\n")
+    _write(root / "mkdocs.yml", mkdocs)
+    source = _commit(root)
+    _write(root / "docs/claims/features.yml", claims)
+    for name, text in {"index.md": "# Home\n", "features.md": PAGE, **(pages or {})}.items():
+        _write(root / "docs" / name, text)
+    store.save(root / "docs/benchmark_logs", change(record(sources=(source, package_source()))))
+    return root
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def _commit(root: Path) -> GitSource:
+    who = ("-c", "user.name=Tester", "-c", "user.email=tester@example.org")
+    for words in (("init", "-q"), ("add", "-A"), (*who, "commit", "-q", "-m", "A kernel")):
+        subprocess.run(["git", "-C", str(root), *words], check=True)
+    repository = Repository.find(root)
+    assert repository is not None
+    commit = repository.commit()
+    assert commit is not None
+    digest = hashlib.sha256((root / KERNEL).read_bytes()).hexdigest()
+    return git_source(
+        commit=commit,
+        commit_tree_sha256=repository.commit_tree_sha256(commit),
+        tree_sha256=repository.work_tree_sha256(),
+        paths=({"path": KERNEL, "sha256": digest},),
+    )

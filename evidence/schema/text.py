@@ -31,7 +31,8 @@ def parse(data: bytes) -> Record:
     try:
         if type(version) is int and version == SCHEMA_VERSION:
             return Record.model_validate_json(data)
-        return Record.model_validate_json(json.dumps(migrate(document)))
+        document = migrate(document)
+        return Record.model_validate_json(json.dumps(document))
     except ValidationError as error:
         raise _explain(error, document, data) from None
     except RecordError as error:

@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from evidence.schema import Timed, log_date, series
+from evidence.schema import CrossCheck, Failed, Passed, Timed, log_date, series
 from evidence.schema.base import Model
 from tests.factories import (
     engine_record,
     failed,
+    gate,
     git_source,
     imported_record,
+    method,
     outcomes_record,
     passed,
     process,
@@ -175,3 +177,23 @@ def test_a_type_checker_refuses_timings_without_a_passed_gate(tmp_path: Path) ->
     )
     found = {int(line.split(":")[1]) for line in done.stdout.splitlines() if "wrong.py:" in line and ": error:" in line}
     assert found == LINES_WITH_ERRORS, done.stdout + done.stderr
+
+
+def test_a_second_timer_holds_processes_of_its_own() -> None:
+    checked = timed().model_copy(
+        update={"cross_checks": (CrossCheck(method="nvbench", processes=timed().processes[:2]),)}
+    )
+    both = (method(), method(name="nvbench"))
+    assert record(cells=(checked, *record().cells[1:]), methods=both).cells[0] == checked
+    wrong = process(0, (1.0,), started_s=0.0, metric_name="speed")
+    bad = checked.model_copy(update={"cross_checks": (CrossCheck(method="nvbench", processes=(wrong,)),)})
+    with pytest.raises(ValidationError, match="cells/0/cross_checks/0/processes/0: no iteration or process metric"):
+        record(cells=(bad, *record().cells[1:]), methods=both)
+
+
+@pytest.mark.parametrize("outcome", [passed(source="toy"), failed(source="toy")])
+def test_an_import_may_hold_what_its_file_says_of_correctness(outcome: Passed | Failed) -> None:
+    cell = imported_record().cells[0].model_copy(update={"outcome": outcome})
+    assert imported_record(cells=(cell,), gates=(gate(),)).cells[0] == cell
+    with pytest.raises(ValidationError, match="no gate 'numeric'"):
+        imported_record(cells=(cell,))

@@ -98,7 +98,7 @@ class _Window:
 
 @dataclass(slots=True)
 class _Attempt:
-    """One timing process: the workloads it has not done, and the window that is open."""
+    """One timing process: the workloads it has not reached or not done, the window that is open, and what failed."""
 
     arm: str
     left: list[str]
@@ -314,29 +314,34 @@ class _Session:
                 yield arm.name, together
 
     def _measure(self, arm: str, workloads: Sequence[str]) -> None:
-        if not workloads:
-            return
-        failures = self._attempt(arm, workloads)
-        for workload, failure in failures.items():
-            reason = scrubbed(f"{failure.phase}: {failure.message}", self.plan.root)
-            self._tell(Discarded(arm=arm, workload=workload, process=failure.process, reason=reason))
-        if not failures:
-            return
-        for workload, failure in self._attempt(arm, list(failures)).items():
-            self._tell(self._died(arm, workload, failure.cause, failure.phase, f"twice: {failure.message}"))
-            self.proofs.pop((arm, workload), None)
+        """Measure each workload once more; one that fails is tried again in a fresh process, once."""
+        tries: Counter[str] = Counter()
+        left = list(workloads)
+        while left:
+            attempt = self._attempt(arm, left)
+            left = list(attempt.left)
+            for workload, failure in attempt.failures.items():
+                reason = scrubbed(f"{failure.phase}: {failure.message}", self.plan.root)
+                self._tell(Discarded(arm=arm, workload=workload, process=failure.process, reason=reason))
+                tries[workload] += 1
+                if tries[workload] < 2:
+                    left.append(workload)
+                else:
+                    self._tell(self._died(arm, workload, failure.cause, failure.phase, f"twice: {failure.message}"))
+                    self.proofs.pop((arm, workload), None)
 
-    def _attempt(self, arm: str, workloads: Sequence[str]) -> dict[str, _Failure]:
-        """Measure workloads in one fresh process and return those that failed."""
+    def _attempt(self, arm: str, workloads: Sequence[str]) -> _Attempt:
+        """Measure workloads in one fresh process, as far as it gets."""
         attempt = _Attempt(arm, list(workloads))
         try:
             with self._worker(arm, self._job("timing", arm, workloads)) as worker:
                 while attempt.left:
                     self._take(attempt, worker.hear(), worker)
         except WorkerError as error:
-            for workload in attempt.left:
-                attempt.failures[workload] = self._failure(attempt, workload, error.cause, "timing", error.message)
-        return attempt.failures
+            blamed = attempt.window.workload if attempt.window else attempt.left[0]
+            attempt.failures[blamed] = self._failure(attempt, blamed, error.cause, "timing", error.message)
+            attempt.left.remove(blamed)
+        return attempt
 
     def _take(self, attempt: _Attempt, message: protocol.Message, worker: Worker) -> None:
         """Act on one message of a timing worker."""

@@ -60,9 +60,8 @@ class Timer(Protocol):
     def flush_bytes(self) -> int:
         """Bytes it writes between calls to evict that cache."""
 
-    @property
-    def overhead_s(self) -> float:
-        """Seconds it reads for a call that does nothing."""
+    def overhead_s(self, call_s: float) -> float:
+        """Seconds it adds to a sample of calls of this length."""
 
     def finish(self) -> None:
         """Wait until everything started is done."""
@@ -170,7 +169,7 @@ def timed(call: Call, *, proof: Passed, timer: Timer, rules: Rules) -> Timing:
     return Timing(
         samples_s=tuple(_stored(sample, timer.name) for sample in taken),
         used=timer.name,
-        overhead_s=rounded(timer.overhead_s),
+        overhead_s=rounded(timer.overhead_s(warmed.call_s)),
         warm_up=warmed,
         flush_bytes=timer.flush_bytes,
         calls_per_sample=timer.calls_per_sample(warmed.call_s),
@@ -292,9 +291,12 @@ class TorchTimer:
         self._threads = threads
 
     @functools.cached_property
-    def overhead_s(self) -> float:
-        """Seconds a call that does nothing takes, the loop round it included."""
+    def _empty_s(self) -> float:
         return median(self.samples(_nothing, _OVERHEAD_SAMPLES, 5e-8))
+
+    def overhead_s(self, call_s: float) -> float:
+        """Return how long a call that does nothing takes, the loop round it included."""
+        return self._empty_s
 
     def finish(self) -> None:
         """Wait for the device, if there is one in use."""
@@ -338,9 +340,12 @@ class DoBench:
         self._flush_s = _event_seconds(self._interface, lambda: driver.active.clear_cache(buffer))
 
     @functools.cached_property
-    def overhead_s(self) -> float:
-        """Seconds between two events with nothing between them."""
+    def _empty_s(self) -> float:
         return median(self.samples(_nothing, _OVERHEAD_SAMPLES, 0.0))
+
+    def overhead_s(self, call_s: float) -> float:
+        """Return the time between two events with nothing between them."""
+        return self._empty_s
 
     def finish(self) -> None:
         """Wait for the device."""
@@ -372,10 +377,13 @@ class CudaGraphBench:
 
         self._interface = driver.active.get_device_interface()
 
-    @property
-    def overhead_s(self) -> float:
-        """Seconds between two events, spread over a replay of 20 ms at the least one call long."""
+    @functools.cached_property
+    def _empty_s(self) -> float:
         return _event_seconds(self._interface, _nothing)
+
+    def overhead_s(self, call_s: float) -> float:
+        """Return the time between two events with nothing between them, spread over the calls of a replay."""
+        return self._empty_s / self.calls_per_sample(call_s)
 
     def finish(self) -> None:
         """Wait for the device."""
@@ -436,7 +444,7 @@ def choose(device: str, requested: str, threads: int) -> Choice:
     wanted = requested or (TORCH_TIMER if device == "cpu" else DO_BENCH)
     reason = _obstacle(wanted, device)
     timer = make(TORCH_TIMER if reason else wanted, threads)
-    return Choice(wanted, timer.name, reason, timer.cache, timer.flush_bytes, rounded(timer.overhead_s))
+    return Choice(wanted, timer.name, reason, timer.cache, timer.flush_bytes, rounded(timer.overhead_s(_BLOCK_S)))
 
 
 def _obstacle(name: str, device: str) -> str | None:

@@ -1,0 +1,92 @@
+"""A worker that measures nothing and misbehaves as told: `--behaviour WORKLOAD=WHAT`. Its numbers are invented.
+
+It speaks `benchmarks.protocol` like a real one, so sessions run whole in tests without torch.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from benchmarks import protocol
+from evidence.schema import Samples, Setting
+from tests import factories
+
+
+def say(message: protocol.Message) -> None:
+    sys.stdout.write(message.model_dump_json() + "\n")
+    sys.stdout.flush()
+
+
+def hear() -> str:
+    line = sys.stdin.readline()
+    if not line:
+        os._exit(0)
+    return line
+
+
+def sampled(workload: str, seconds: float) -> protocol.Sampled:
+    time.sleep(seconds)
+    return protocol.Sampled(
+        workload=workload,
+        stopped="maximum",
+        compilations=0,
+        client_cpu_s=None,
+        counters=(),
+        work=(),
+        samples=(Samples(metric="time", rank=0, values=(1e-3, 1.1e-3, 1.05e-3)),),
+        requests=None,
+        ran=(Setting(name="kernel", value="toy"),),
+        timer_overhead_s=1e-6,
+        warm_up_s=0.5,
+        warm_up_calls=7,
+    )
+
+
+def first_time(mark: Path) -> bool:
+    try:
+        mark.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    seconds = float(sys.argv[2])
+    behaviour = dict(word.split("=") for word in sys.argv[3:])
+    job = protocol.Job.model_validate_json(hear())
+    (folder / f"pid-{os.getpid()}").touch()
+    for assignment in job.assignments:
+        name = assignment.workload
+        what = behaviour.get(name, "")
+        if what == f"{job.phase}-import-error":
+            raise ImportError(f"no kernel below {Path.cwd()}/kernels")
+        say(protocol.Ready(workload=name))
+        hear()
+        if what == f"{job.phase}-exit" or (what == f"{job.phase}-exit-once" and first_time(folder / f"died-{name}")):
+            sys.stderr.write("toy: giving up\n")
+            sys.stderr.flush()
+            os._exit(3)
+        if what == f"{job.phase}-hang":
+            time.sleep(600)
+        if what == f"{job.phase}-garbage":
+            sys.stdout.write("Segmentation fault\n")
+            sys.stdout.flush()
+            time.sleep(600)
+        if what == f"{job.phase}-oom":
+            say(protocol.Failed(workload=name, cause="oom", phase=job.phase, message="out of memory"))
+        elif job.phase == "gate":
+            outcome = factories.failed() if what == "reject" else factories.passed()
+            say(protocol.Judged(workload=name, phase="before", outcome=outcome))
+        else:
+            say(sampled(name, seconds))
+            if assignment.is_rechecked:
+                wrong = factories.failed() if what == "wrong-later" else factories.passed(phase="timed-outputs")
+                say(protocol.Judged(workload=name, phase="timed-outputs", outcome=wrong))
+
+
+if __name__ == "__main__":
+    main()

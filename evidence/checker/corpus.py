@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evidence import ledger
-from evidence.book import Book
+from evidence.book import Book, Unrenderable
 from evidence.checker.facts import Facts
-from evidence.checker.ignores import Ignore, Settings, read_settings, waivers_of
+from evidence.checker.ignores import Ignore, Settings, page_waivers, read_settings, waivers_of
 from evidence.diagnostics import Finding, Location, Severity
 from evidence.errors import LedgerError, RecordError, UnknownNameError
 from evidence.project import Project
@@ -26,6 +26,7 @@ from evidence.store import Loaded, Problem, Store
 
 if TYPE_CHECKING:
     from evidence.pages.calls import Call, Page
+    from evidence.tables.layout import CellKey
 
 PRINTING = ("claim", "says", "value", "table", "chart", "roofline", "figure", "reproduce")
 """Macros whose subject is the id of a claim or table."""
@@ -64,6 +65,8 @@ class Corpus:
         """Log -> digest of its record, of the records that have gone by in the pass."""
         self.artifacts: dict[str, str] = {}
         """Path below the store -> digest, as the records that have gone by list their files."""
+        self.imported: set[str] = set()
+        """Logs whose record was read from a foreign file."""
         self.unread: set[str] = set()
         """Logs whose record does not load."""
         self.superseded: set[str] = set()
@@ -99,6 +102,8 @@ class Corpus:
         for artifact in loaded.record.artifacts:
             self.artifacts[f"{log}/{artifact.path}"] = artifact.sha256
         self.superseded.update(old.log for old in loaded.record.supersedes)
+        if loaded.record.origin is not None:
+            self.imported.add(log)
         series = loaded.entry.series
         self.gates_before = self._gates.get(series)
         self._gates[series] = (log, loaded.record.gates)
@@ -194,6 +199,13 @@ class Corpus:
         """Return what evaluating the claims and tables found for one rule."""
         return tuple(finding for found, finding in self.book.findings if found == code)
 
+    def shown_by(self, table: str) -> frozenset[CellKey]:
+        """Return the cells a table shows: log, arm, workload; none if it cannot be shown."""
+        try:
+            return self.book.built_table(table).shown
+        except Unrenderable:
+            return frozenset()
+
     @functools.cached_property
     def settings(self) -> Settings:
         """What the project says about its own check."""
@@ -201,8 +213,8 @@ class Corpus:
 
     @functools.cached_property
     def ignores(self) -> tuple[Ignore, ...]:
-        """Findings to overlook: those of the settings, and those that claims and tables waive for themselves."""
-        return (*self.settings.ignores, *waivers_of(self.book.claims))
+        """Findings to overlook: those of the settings, and those that claims, tables and pages waive for themselves."""
+        return (*self.settings.ignores, *waivers_of(self.book.claims), *page_waivers(self.pages))
 
     @property
     def base(self) -> str | None:

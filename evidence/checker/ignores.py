@@ -6,13 +6,14 @@ import datetime
 import fnmatch
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from evidence.claims import Claims
 from evidence.diagnostics import Diagnostic, Location
 from evidence.errors import ProjectError, nearest
+from evidence.pages.calls import Page
 
 FILE_NAMES = ("evidence.toml", "pyproject.toml")
 
@@ -35,7 +36,7 @@ class Ignore:
     """The last day it holds."""
     at: Location
     lines: tuple[int, int] | None = None
-    """First and last line of the claim or table it stands in; None: it stands in the settings."""
+    """First and last line of the claim, table or block of a page it speaks of; None: it stands in the settings."""
 
     def covers(self, diagnostic: Diagnostic) -> bool:
         """Whether a diagnostic is one it speaks of: at a place it covers, or printed from there."""
@@ -63,6 +64,15 @@ def waivers_of(claims: Claims) -> Iterator[Ignore]:
         lines = (claims.claims.get(id_) or claims.tables[id_]).lines.values()
         span = (min(lines), max(lines))
         yield Ignore(waiver.rule, None, waiver.why, waiver.owner, waiver.until, at, span)
+
+
+def page_waivers(pages: Iterable[Page]) -> Iterator[Ignore]:
+    """Yield what pages waive for the block below a comment; a comment that lacks something waives nothing."""
+    for page in pages:
+        for one in page.waivers:
+            if not one.fault and one.until is not None:
+                span = (page.at(one.lines[0]).line, page.at(one.lines[1]).line)
+                yield Ignore(one.rule, None, one.because, one.owner, one.until, page.at(one.line), span)
 
 
 def read_settings(root: Path) -> Settings:

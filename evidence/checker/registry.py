@@ -286,6 +286,10 @@ def _judge_ignores(
             yield by_code["EV903"], Finding(entry.at, f"{whose} ended on {entry.until}")
         elif entry not in used and rule in wanted:
             yield by_code["EV902"], Finding(entry.at, f"{whose} covers nothing that is found")
+    for page in corpus.pages:
+        for waiver in page.waivers:
+            if waiver.fault:
+                yield by_code["EV903"], Finding(page.at(waiver.line), waiver.fault, waiver.form)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 
 from evidence import roofline
@@ -12,7 +12,7 @@ from evidence.checker.corpus import Corpus, Fault
 from evidence.checker.facts import Facts, median
 from evidence.checker.registry import corpus_rule, record_rule
 from evidence.checker.rules.environment import IDLE
-from evidence.diagnostics import Finding, Severity
+from evidence.diagnostics import Finding, Location, Severity
 from evidence.roofline import Peak
 from evidence.schema import (
     Accelerator,
@@ -104,7 +104,7 @@ def _highest_clock(facts: Facts, host: str, device: int) -> float | None:
 
 
 @corpus_rule("EV502", "unknown-peak", Severity.WARNING)
-def unknown_peak(corpus: Corpus) -> Iterable[Finding]:
+def unknown_peak(corpus: Corpus) -> Iterator[Finding]:
     """A share of peak is asked for, and no peak of the device is known.
 
     ## What it checks
@@ -117,7 +117,30 @@ def unknown_peak(corpus: Corpus) -> Iterable[Finding]:
     ## How to fix it
     Add the device's datasheet to the roofline table, with its source; or leave the peak column out.
     """
-    return corpus.of("EV502")
+    asked: dict[str, Location] = {}
+    for id_, placed in corpus.book.claims.tables.items():
+        for index, column in enumerate(placed.item.columns):
+            if not isinstance(column, str) and column.peak is not None:
+                asked.setdefault(id_, placed.at("columns", index))
+    for call in corpus.calls:
+        if call.macro == "roofline":
+            asked.setdefault(call.subject, call.at)
+    for id_, at in asked.items():
+        unknown = dict.fromkeys(
+            name for log in corpus.book.logs_of(id_) for name in _unknown_peaks(corpus.store.load(log))
+        )
+        if unknown:
+            yield Finding(at, f"{id_}: no peak is known of {', '.join(unknown)}")
+
+
+def _unknown_peaks(loaded: Loaded) -> Iterator[str]:
+    facts = Facts(loaded.record)
+    for _, cell in facts.timed:
+        workload = facts.workloads[cell.workload]
+        if isinstance(workload, OpWorkload):
+            for _, _, accelerator in facts.devices_of(facts.arms[cell.arm]):
+                if roofline.peak(accelerator.model, workload.dtype) is None:
+                    yield f"{accelerator.model} in {workload.dtype}"
 
 
 @record_rule("EV503", "impossible-latency")

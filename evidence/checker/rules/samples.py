@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterable, Iterator
 from evidence import statistics
 from evidence.checker.corpus import Corpus, Fault
 from evidence.checker.facts import Column, Facts
-from evidence.checker.registry import record_rule
+from evidence.checker.registry import corpus_rule, record_rule
 from evidence.compare import MINIMUM_PROCESSES
 from evidence.diagnostics import Finding, Severity
-from evidence.schema import EngineWorkload, Imported, Method, OpWorkload, Timed, Workload
+from evidence.readings import Quantity, parse_quantity, processes_of
+from evidence.readings import samples as sample_values
+from evidence.schema import Cell, EngineWorkload, Imported, Method, OpWorkload, Process, Timed, Workload
 from evidence.store import Loaded
 
 _LEAST_SAMPLES = 5
@@ -198,13 +200,13 @@ def _mostly(facts: Facts, has: Callable[[Column, float], bool], how: str) -> Ite
                     yield Fault(message, ("cells", index))
 
 
-@record_rule("EV206", "unsupported-percentile")
-def unsupported_percentile(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+@corpus_rule("EV206", "unsupported-percentile")
+def unsupported_percentile(corpus: Corpus) -> Iterator[Finding]:
     """A percentile is stated of too few requests.
 
     ## What it checks
-    Each process has 36 requests for a p90, 72 for a p95, 368 for a p99. Checked where a foreign file reports a
-    percentile and says how many requests it is of, and where a claim or table asks for one.
+    Each process has 36 requests for a p90, 72 for a p95, 368 for a p99: wherever a claim or table asks for one, and
+    where a foreign file reports one and says how many requests it is of.
 
     ## Why it matters
     The p99 of a hundred requests is their largest or so: a number that the next run will not repeat.
@@ -212,19 +214,59 @@ def unsupported_percentile(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     ## How to fix it
     Send more requests in each process, or state a percentile that the requests support.
     """
-    facts = corpus.facts(loaded)
+    for id_ in corpus.book.standing:
+        for reading in corpus.book.readings(id_).values():
+            arms = [arm for arm in (reading.baseline, reading.candidate) if arm]
+            cells = [reading.loaded.record.cell(arm, load.name) for load in reading.workloads for arm in arms]
+            if message := _too_few_for(reading.quantity, cells):
+                yield Finding(corpus.book.place(id_), f"{id_}: {message}")
+    for id_, placed in corpus.book.claims.tables.items():
+        keys = corpus.shown_by(id_)
+        cells = [corpus.store.load(log).record.cell(arm, workload) for log, arm, workload in keys]
+        for index, column in enumerate(placed.item.columns):
+            text = column if isinstance(column, str) else column.value or column.ratio or column.change
+            if text and cells and (message := _too_few_for(parse_quantity(text), cells)):
+                yield Finding(placed.at("columns", index), f"{id_}: {message}")
+    for log in sorted(corpus.imported):
+        if not corpus.is_set_aside(log):
+            yield from _of_import(corpus, corpus.store.load(log))
+
+
+def _needed(statistic: str) -> int:
+    """Return the requests that a percentile needs in each process; 0 for other statistics."""
+    match = _PERCENTILE.fullmatch(statistic)
+    return statistics.samples_needed(float(match[1]) / 100) if match and 0 < float(match[1]) < 100 else 0
+
+
+def _too_few_for(quantity: Quantity, cells: Iterable[Cell]) -> str:
+    needed = _needed(quantity.statistic)
+    if not needed:
+        return ""
+    counts = (_values(process, quantity.metric) for cell in cells for process in processes_of(cell))
+    have = min(counts, default=needed)
+    return "" if have >= needed else f"{quantity} is of {have} values in a process, and needs {needed}"
+
+
+def _values(process: Process, metric: str) -> int:
+    """Return how many values of a metric a process holds: its samples, or its completed requests."""
+    held = len(sample_values(process, metric))
+    if held or process.requests is None:
+        return held
+    return sum(latency is not None for latency in process.requests.latency_s)
+
+
+def _of_import(corpus: Corpus, loaded: Loaded) -> Iterator[Finding]:
     yield from corpus.fault(
         loaded,
         (
             Fault(
-                f"{one.statistic} of {one.metric} is of {requests} requests, and needs {needed}",
+                f"{one.statistic} of {one.metric} is of {requests} requests, and needs {_needed(one.statistic)}",
                 ("cells", index, "reported", at),
             )
-            for index, cell in facts.imported
+            for index, cell in corpus.facts(loaded).imported
             for requests in _requests_of(cell)
             for at, one in enumerate(cell.reported)
-            if (match := _PERCENTILE.fullmatch(one.statistic)) and 0 < float(match[1]) < 100
-            if requests < (needed := statistics.samples_needed(float(match[1]) / 100))
+            if requests < _needed(one.statistic)
         ),
     )
 

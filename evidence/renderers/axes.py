@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from itertools import pairwise
 
 from evidence.renderers.svg import Scale
 from evidence.units import format_number
@@ -15,22 +15,13 @@ _FINEST, _COARSEST = -6, 1
 
 def ratio_ticks(scale: Scale) -> tuple[float, ...]:
     """Ticks of a logarithmic axis of ratios, 1 among them: even steps where they are few, else powers of 2, then 10."""
-    for power in range(_FINEST, _COARSEST):
-        for base in _STEPS:
-            step = base * 10.0**power
-            ticks = _multiples(scale, step)
-            if (
-                len(ticks) <= _MOST_TICKS
-                and (scale.high - scale.low) / step < 2 * _MOST_TICKS
-                and _are_apart(scale, ticks)
-            ):
-                return ticks
-    for root in (2.0, 10.0):
-        for stride in range(1, 8):
-            ticks = _powers(scale, root**stride)
-            if len(ticks) <= _MOST_TICKS:
-                return ticks
-    return (1.0,)
+    for step in (base * 10.0**power for power in range(_FINEST, _COARSEST) for base in _STEPS):
+        ticks = _multiples(scale, step)
+        is_even = (scale.high - scale.low) / step < 2 * _MOST_TICKS
+        if is_even and len(ticks) <= _MOST_TICKS and _are_apart(scale, ticks):
+            return ticks
+    powers = itertools.chain((2.0**stride for stride in (1, 2, 3)), (10.0**stride for stride in itertools.count(1)))
+    return next(ticks for ticks in (_powers(scale, power) for power in powers) if len(ticks) <= _MOST_TICKS)
 
 
 def value_ticks(highest: float) -> tuple[float, ...]:
@@ -42,7 +33,7 @@ def value_ticks(highest: float) -> tuple[float, ...]:
 
 def tick_text(value: float, ticks: tuple[float, ...]) -> str:
     """The tick with as many decimals as tell the ticks apart."""
-    gap = min((abs(b - a) for a, b in pairwise(ticks)), default=1.0)
+    gap = min((abs(b - a) for a, b in itertools.pairwise(ticks)), default=1.0)
     smallest = min((tick for tick in ticks if tick > 0), default=1.0)
     finest = min(gap, smallest)
     return format_number(value, min(12, max(0, math.ceil(-math.log10(finest) - 1e-9))))
@@ -59,7 +50,7 @@ def _multiples(scale: Scale, step: float) -> tuple[float, ...]:
 def _are_apart(scale: Scale, ticks: tuple[float, ...]) -> bool:
     """Whether the labels of a logarithmic axis leave each other room in a narrow column, and none lies at zero."""
     places = [scale(tick) for tick in ticks if tick > 0]
-    return len(places) == len(ticks) and all(b - a > 0.15 for a, b in pairwise(places))
+    return len(places) == len(ticks) and all(b - a > 0.15 for a, b in itertools.pairwise(places))
 
 
 def _powers(scale: Scale, base: float) -> tuple[float, ...]:

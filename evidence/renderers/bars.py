@@ -40,6 +40,7 @@ def _bars(view: Table, indices: Sequence[int]) -> Panel:
     columns = [view.columns[index] for index in indices]
     groups = [[cell_of(row, index) for index in indices] for row in view.rows]
     labels = [grid.label(view, row) for row in view.rows]
+    arms = tuple(zip(arm_classes(columns), _names(columns), strict=True))
     title, pitch = _title(view, columns), _HEAD + _BAR * len(columns) + _GAP
     told = (", ".join(map(_told, _names(columns), cells)) for cells in groups)
     height = len(groups) * pitch - _GAP
@@ -54,9 +55,10 @@ def _bars(view: Table, indices: Sequence[int]) -> Panel:
     return Panel(
         title=title,
         subtitle=", ".join(filter(None, (columns[0].metric, columns[0].unit, "95 % intervals, axis from zero"))),
-        key=_legend(columns),
+        key=_legend(arms),
         canvas=canvas,
         data=data_table(("Row", *_names(columns)), rows),
+        arms=arms,
     )
 
 
@@ -120,10 +122,9 @@ def arm_classes(columns: Sequence[Column]) -> list[str]:
     return classes
 
 
-def _legend(columns: Sequence[Column]) -> str:
+def _legend(arms: Sequence[tuple[str, str]]) -> str:
     items = "".join(
-        f'<span class="ev-key-arm"><i class="{arm}"></i>{escape(name, LABEL_LIMIT)}</span>'
-        for name, arm in zip(_names(columns), arm_classes(columns), strict=True)
+        f'<span class="ev-key-arm"><i class="{arm}"></i>{escape(name, LABEL_LIMIT)}</span>' for arm, name in arms
     )
     return f'<p class="ev-key">{items}</p>'
 

@@ -13,6 +13,7 @@ LOGS = "benchmark_logs"
 """Where logs lie on the site."""
 
 _SHORT_STANCE = ("date", "device", "precision")
+_PASSED = {"passed": "passed", "partly": "partly passed"}
 _BANNERS = {"historical": "Historical.", "do_not_cite": "Do not cite.", "superseded": "Superseded."}
 
 
@@ -73,12 +74,12 @@ def scroll(table: str, *, label: str = "", labelled_by: str = "") -> str:
 
 
 def gate_summary(lines: Sequence[GateLine]) -> str:
-    """The gates of a log in a few words: `gate passed, 1,536 of 1,536`, `2 gates passed · 1 failed`."""
+    """The gates of a log in a few words: `gate passed, 1,536 of 1,536`, `gates: 2 passed, 1 failed`."""
     ran = [line for line in lines if line.state != "none"]
-    if not any(line.state == "passed" for line in ran):
+    if not any(line.state in ("passed", "partly") for line in ran):
         return "no passed gate"
     if len(ran) == 1:
-        return f"gate passed, {ran[0].counts}" if ran[0].counts else "gate passed"
+        return ", ".join(filter(None, (f"gate {_PASSED[ran[0].state]}", ran[0].counts)))
     tally = [(sum(line.state == state for line in ran), state) for state in ("passed", "partly", "failed")]
     return "gates: " + ", ".join(f"{count} {state}" for count, state in tally if count)
 

@@ -19,7 +19,7 @@ _ESCAPES = str.maketrans(
     }
 )
 _AUTOLINK = re.compile(r"(?<=[A-Za-z]):(?=//)|(?<=\bwww)\.", re.IGNORECASE)
-_BLOCK_START = re.compile(r"([-+=]|\d+(?=[.)]))")
+_BLOCK_START = re.compile(r"^([-+=]|\d+(?=[.)]))")
 
 
 def escape(text: str) -> str:
@@ -51,8 +51,6 @@ def statement(view: Statement) -> str:
 
 
 def _keep_inline(match: re.Match[str]) -> str:
-    if match.start():
-        return match.group()
     return match.group() + "&#8288;" if match.group().isdigit() else f"&#{ord(match.group())};"
 
 

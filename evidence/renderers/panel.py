@@ -28,6 +28,8 @@ class Panel:
     key: str
     canvas: Canvas
     data: str
+    arms: tuple[tuple[str, str], ...] = ()
+    """Colour class and name of each arm, where colours stand for arms."""
 
 
 def finding(cells: Sequence[TableCell], arm: str) -> str:

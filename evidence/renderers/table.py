@@ -122,8 +122,6 @@ def _label(view: Table, row: Row, mark: str) -> str:
 
 
 def _why(absent: Absent, width: int) -> str:
-    if width == 0:
-        return ""
     why = f"<div>{tag(absent.outcome)}<span>{escape(absent.reason)}</span></div>"
     return f'<td class="ev-why" colspan="{width}">{why}</td>'
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast, get_args
 
 from evidence.book import Book, Unrenderable
+from evidence.checker.ignores import Ignore
 from evidence.diagnostics import Finding, Location
 from evidence.errors import EvidenceError, RecordError, UnknownNameError
 from evidence.pages.signatures import Signature, signature_of
@@ -28,8 +29,7 @@ Part: TypeAlias = Callable[["Build", Mapping[str, str], str], tuple[str, str]]
 """A macro: from the build, its arguments by name and the way to the site's root to HTML and to plain text."""
 
 PLUGIN = "evidence"
-UNKNOWN, ARGUMENTS, CRASHED, UNSOURCED, UNBACKED = "EV702", "EV703", "EV901", "EV701", "EV601"
-_BORROWED = frozenset({"external", "spec", "target"})
+UNKNOWN, ARGUMENTS, CRASHED, UNBACKED = "EV702", "EV703", "EV901", "EV601"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,8 @@ class Build:
     """Claim -> path on the site of the page that holds its callout."""
     logs: Mapping[str, str]
     """Log -> path on the site of its own page, where claims without a callout are shown."""
+    accepted: Sequence[Ignore] = ()
+    """Findings that somebody accepts for a time, wherever they say so."""
     mint: Mint = field(default_factory=Mint)
     calls: dict[int, Executed] = field(default_factory=dict)
     problems: dict[tuple[str, Finding], None] = field(default_factory=dict)
@@ -177,7 +179,7 @@ def _findings(call: Executed, error: Exception) -> tuple[tuple[str, Finding], ..
     elif isinstance(error, (Unrenderable, RecordError)):
         code = UNBACKED
     else:
-        code = UNSOURCED if call.macro in _BORROWED else ARGUMENTS
+        code = ARGUMENTS
     return ((code, Finding(call.at, error.message, error.fix)),)
 
 
@@ -221,12 +223,11 @@ def _reproduce(build: Build, bound: Mapping[str, str], root: str) -> tuple[str, 
 
 
 def _status(build: Build, bound: Mapping[str, str], root: str) -> tuple[str, str]:
-    claims = build.book.claims
     accepted = "".join(
-        html.waiver(waiver.rule, f"{owner}: {waiver.why}", waiver.owner, waiver.until)
-        for owner, _, waiver in claims.waivers
+        html.waiver(one.rule, f"{one.at.path}: {one.reason}", one.owner, one.until) for one in build.accepted
     )
-    return html.board([_listed(build, id_) for id_ in claims.claims], root) + accepted, "status of every claim"
+    board = html.board([_listed(build, id_) for id_ in build.book.claims.claims], root)
+    return board + accepted, "status of every claim"
 
 
 def _listed(build: Build, id_: str) -> html.Listed | html.Unshown:

@@ -29,8 +29,9 @@ from evidence.diagnostics import Diagnostic, Finding, Location, Severity
 from evidence.errors import EvidenceError
 from evidence.macros import PLUGIN, Build, Macros
 from evidence.pages.calls import Page
-from evidence.pages.tokens import Found
+from evidence.pages.tokens import Found, Piece
 from evidence.project import LOGS_NAME, Project
+from evidence.renderers.notices import waiver as waiver_note
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -60,8 +61,8 @@ class _Session:
     static: dict[str, Page]
     """Pages as read, by path below docs."""
     problems: list[tuple[str, Finding]] = field(default_factory=list)
-    names: dict[str, str] = field(default_factory=dict)
-    """Path below docs of a generated page -> how findings name it."""
+    generated: set[str] = field(default_factory=set)
+    """Paths below docs of pages that no author wrote."""
 
 
 class NoOptions(Config):  # type: ignore[misc]
@@ -95,7 +96,7 @@ class EvidencePlugin(BasePlugin[NoOptions]):  # type: ignore[misc]
                 raise EvidenceError(f"docs_dir is {config.docs_dir}, mkdocs.yml says {project.docs}")  # noqa: TRY301
             _require_macros(config.plugins, self.macros)
             corpus = Corpus(project)
-            build = Build(corpus.book, {}, {})
+            build = Build(corpus.book, {}, {}, corpus.ignores)
             self._session = _Session(corpus, build, {page.uri: page for page in corpus.pages})
         except (EvidenceError, UnicodeDecodeError) as error:
             fix = error.fix if isinstance(error, EvidenceError) else "save the page as UTF-8"
@@ -120,7 +121,7 @@ class EvidencePlugin(BasePlugin[NoOptions]):  # type: ignore[misc]
             is_index = uri.endswith("/index.md")
             inclusion = InclusionLevel.UNDEFINED if is_index else InclusionLevel.NOT_IN_NAV
             files.append(File.generated(config, uri, content=text, inclusion=inclusion))
-            now.names[uri] = f"{Path(config.docs_dir).name}/{uri}"
+            now.generated.add(uri)
         now.build.logs = {log: _url(files, generated.log_path(log)) for log in logs}
         now.build.pages = {
             call.subject: _url(files, uri)
@@ -138,7 +139,7 @@ class EvidencePlugin(BasePlugin[NoOptions]):  # type: ignore[misc]
     def on_page_markdown(self, markdown: str, page: SitePage, config: MkDocsConfig, files: Files) -> str:
         """Hold the calls that ran against those that were read."""
         now = self._now
-        if page.file.src_uri in now.names:
+        if page.file.src_uri in now.generated:
             return markdown
         if problem := self._macro_error(markdown, page):
             static = now.static.get(page.file.src_uri)
@@ -146,7 +147,7 @@ class EvidencePlugin(BasePlugin[NoOptions]):  # type: ignore[misc]
                 now.problems.append((UNKNOWN, problem))
         else:
             now.problems += [(COUNT, finding) for finding in self._miscounted(markdown, page)]
-        return markdown
+        return self._with_waivers(markdown, page)
 
     def on_page_content(self, html: str, page: SitePage, config: MkDocsConfig, files: Files) -> str:
         """Put HTML in the place of tokens: in the page, its title and its table of contents."""
@@ -200,6 +201,17 @@ class EvidencePlugin(BasePlugin[NoOptions]):  # type: ignore[misc]
             if folder.is_dir():
                 server.watch(str(folder))
         return server
+
+    def _with_waivers(self, markdown: str, page: SitePage) -> str:
+        """Print each waiver of a page where it stands: the reader sees what was accepted, by whom, until when."""
+        now = self._now
+        static = now.static.get(page.file.src_uri)
+        for waiver in static.waivers if static else ():
+            if waiver.until is not None and not waiver.fault:
+                note = waiver_note(waiver.rule, waiver.because, waiver.owner, waiver.until)
+                piece = Piece(note, f"waiver {waiver.rule}", is_block=True)
+                markdown = markdown.replace(waiver.text, f"{now.build.token(lambda root, piece=piece: piece)}\n", 1)  # type: ignore[misc]
+        return markdown
 
     def _location(self, page: SitePage, line: int) -> Location:
         now = self._now

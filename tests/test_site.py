@@ -49,6 +49,9 @@ A vendor says {{ ev.external("2.0×", source="its page") }}; {{ ev.spec("4.8 TB/
 The log: [raw](benchmark_logs/kernels/toy_20260901/record.json), [page](logs/kernels/toy_20260901.md).
 
 {% raw %}`{{ ev.table("toy") }}`{% endraw %} is how to call it.
+
+<!-- evidence: allow EV701 because="from a keynote" owner="@docs" until=2999-12-31 -->
+Somebody said 9.9× faster.
 """
 
 
@@ -101,6 +104,12 @@ def test_every_call_is_placed_as_its_block(good: Built) -> None:
     assert re.search(r"<blockquote>\s*<section class=\"ev-card\"", html)
     assert html.count('class="ev-borrowed"') == 3
     assert '<code>{{ ev.table("toy") }}</code>' in html
+
+
+def test_a_waiver_is_printed_where_it_stands_and_listed(good: Built) -> None:
+    html = article(good.text("features/index.html"))
+    assert re.search(r'<p class="ev-waiver">[^\n]*from a keynote[^\n]*</p><p>\s*Somebody said', html)
+    assert "from a keynote" in article(good.text("index.html"))
 
 
 def test_headings_have_the_value_in_their_anchor_title_and_contents(good: Built) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from evidence.diagnostics import Location
 from evidence.pages import masks
 from evidence.pages.front_matter import FrontMatter, split
+from evidence.pages.waivers import Waiver, waivers
 from evidence.project import MacroSettings
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ class Page:
     """mkdocs-macros will run this page."""
     calls: tuple[Call, ...]
     faults: tuple[Fault, ...]
+    waivers: tuple[Waiver, ...]
     prose: str
     """The body with nothing but what a reader reads as text, line for line."""
 
@@ -112,7 +114,8 @@ def read_page(path: str, text: str, settings: MacroSettings, *, uri: str = "") -
     else:
         faults += reader.unrendered()
     prose = masks.prose(front.body, settings.markers)
-    return Page(path, uri, front, enabled, calls, tuple(sorted(faults, key=lambda fault: fault.at)), prose)
+    ordered = tuple(sorted(faults, key=lambda fault: fault.at))
+    return Page(path, uri, front, enabled, calls, ordered, tuple(waivers(front.body)), prose)
 
 
 @dataclass(frozen=True, slots=True)

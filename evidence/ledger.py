@@ -53,13 +53,21 @@ def read(root: Path) -> dict[str, str]:
     Raises:
         LedgerError: the file is malformed.
     """
-    ledger = root / FILE_NAME
-    entries = parse(ledger.read_text(encoding="utf-8")) if ledger.is_file() else {}
-    pending = root / PENDING_NAME
-    if pending.is_file():
-        found = parse(pending.read_text(encoding="utf-8"))
-        entries = {path: digest for path, digest in found.items() if (root / path).is_file()} | entries
-    return entries
+    entries = _parse_file(root / FILE_NAME)
+    found = _parse_file(root / PENDING_NAME)
+    return {path: digest for path, digest in found.items() if (root / path).is_file()} | entries
+
+
+def _parse_file(path: Path) -> dict[str, str]:
+    """Read bytes as they are: `sha256sum` would take a carriage return for part of a path."""
+    if not path.is_file():
+        return {}
+    data = path.read_bytes()
+    try:
+        return parse(data.decode())
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise LedgerError("not UTF-8", line=line, fix="restore the file from version control") from None
 
 
 def digest_of(path: Path) -> str:

@@ -17,6 +17,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from evidence import ledger
 from evidence.errors import EvidenceError, RecordError, UnknownNameError
 from evidence.schema import Record, Timed, gate_holds, log_date, series
@@ -27,6 +29,7 @@ INCOMPLETE = ".incomplete"
 """Raw streams of runs that have not ended; never committed, and not logs."""
 MAXIMUM_LOG_BYTES = 5 * 1024 * 1024
 
+_READABLE = "make it readable, or restore it from version control"
 _RUN = re.compile(r"-([1-9][0-9]*)$")
 
 
@@ -140,7 +143,10 @@ class Store:
         return self.load(self.series_of(name)[-1].log)
 
     def _read(self, entry: Entry) -> Loaded:
-        data = entry.path.read_bytes()
+        try:
+            data = entry.path.read_bytes()
+        except OSError as error:
+            raise RecordError(f"cannot be read: {error.strerror}", fix=_READABLE) from None
         return Loaded(entry, parse(data), hashlib.sha256(data).hexdigest(), len(data))
 
 
@@ -153,7 +159,12 @@ def _files(root: Path, problems: list[Problem]) -> Iterator[Path]:
     """Walk the store in order of name: no hidden entries, no links, nothing outside the tree."""
     if not root.is_dir():
         return
-    for path in sorted(root.iterdir()):
+    try:
+        children = sorted(root.iterdir())
+    except OSError as error:
+        problems.append(Problem(root, 1, "", f"cannot be read: {error.strerror}", _READABLE, None))
+        return
+    for path in children:
         if path.name.startswith(".") or path.name == ledger.FILE_NAME:
             continue
         if path.is_symlink():
@@ -178,8 +189,10 @@ def save(root: Path, record: Record, artifacts: Mapping[str, bytes] | None = Non
 
     Raises:
         RecordError: the record does not hold, or its artifacts are not the files given.
+        LedgerError: SHA256SUMS is malformed; nothing is written then.
     """
     files = dict(artifacts or {})
+    record = _validated(record)
     _refuse_unsound(record, files)
     root.mkdir(parents=True, exist_ok=True)
     with _locked(root):
@@ -191,6 +204,16 @@ def save(root: Path, record: Record, artifacts: Mapping[str, bytes] | None = Non
             raise RecordError("the record does not read back as it was written", fix="report this as a bug")
         _land(root, name, {RECORD_NAME: data, **files})
     return name
+
+
+def _validated(record: Record) -> Record:
+    """Validate again: `model_construct` builds a record without looking at it."""
+    try:
+        return Record.model_validate(record.__dict__)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = "/".join(map(str, first["loc"]))
+        raise RecordError(f"{place or 'record'}: {first['msg']}", fix="build the record with its constructor") from None
 
 
 def _refuse_unsound(record: Record, files: Mapping[str, bytes]) -> None:
@@ -210,9 +233,11 @@ def _refuse_unsound(record: Record, files: Mapping[str, bytes]) -> None:
 
 
 def _free_name(root: Path, wanted: str) -> str:
+    """Return the first name of that day that no log has, nor had: the ledger remembers those that were removed."""
     name, run = wanted, _run_of(wanted)
     stem = _RUN.sub("", wanted)
-    while (root / name).exists():
+    listed = {path.rsplit("/", 1)[0] for path in ledger.read(root) if path.endswith(f"/{RECORD_NAME}")}
+    while (root / name).exists() or name in listed:
         run += 1
         name = f"{stem}-{run}"
     return name

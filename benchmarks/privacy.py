@@ -96,7 +96,7 @@ def command_line(
 def _inside(value: str, root: Path, directory: Path) -> str | None:
     """Return a value as a record may hold it; None for a path that lies outside the repository."""
     path = PurePath(value)
-    if value.startswith("~") or ".." in path.parts:
+    if ".." in path.parts:
         resolved = (directory / path).resolve()
     elif path.is_absolute():
         resolved = Path(value)

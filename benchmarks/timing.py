@@ -45,6 +45,14 @@ class TimingError(EvidenceError):
     """A timer gave what is no time, or there is none of that name."""
 
 
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Samples in order, in seconds a call, each the mean of `calls` consecutive calls."""
+
+    samples_s: list[float]
+    calls: int
+
+
 class Timer(Protocol):
     """Takes samples of a call that is warm already."""
 
@@ -69,8 +77,8 @@ class Timer(Protocol):
     def calls_per_sample(self, call_s: float) -> int:
         """How many consecutive calls one sample is the mean of, for calls of this length."""
 
-    def samples(self, call: Call, wanted: int, call_s: float) -> list[float]:
-        """Return about `wanted` samples of a call that lasts about `call_s`, in seconds and in order."""
+    def samples(self, call: Call, wanted: int, call_s: float) -> Batch:
+        """Return about `wanted` samples of a call that lasts about `call_s`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +108,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class WarmUp:
-    """What was done before the clock: calls, seconds, and how long one call took at the end of it."""
+    """What was done before the clock: calls, seconds, and how long one call took in its fastest block."""
 
     calls: int
     seconds: float
@@ -117,6 +125,7 @@ class Timing:
     warm_up: WarmUp
     flush_bytes: int
     calls_per_sample: int
+    """The fewest consecutive calls that one sample is the mean of."""
     stopped: Stopped
     compilations: int | None
     """Compilations while samples were taken; None if a compiler was there that could not be watched."""
@@ -161,18 +170,21 @@ def timed(call: Call, *, proof: Passed, timer: Timer, rules: Rules) -> Timing:
     warmed = warm_up(call, timer, rules.warm_up_s)
     sample_s = warmed.call_s * timer.calls_per_sample(warmed.call_s)
     taken: list[float] = []
+    calls_per_sample: list[int] = []
     with watched_compilations() as compiled:
         started = time.perf_counter()
         while (stopped := _stopped(taken, rules, time.perf_counter() - started)) is None:
             wanted = _wanted(len(taken), rules, time.perf_counter() - started, sample_s)
-            taken += timer.samples(call, wanted, warmed.call_s)
+            batch = timer.samples(call, wanted, warmed.call_s)
+            taken += batch.samples_s
+            calls_per_sample.append(batch.calls)
     return Timing(
         samples_s=tuple(_stored(sample, timer.name) for sample in taken),
         used=timer.name,
         overhead_s=rounded(timer.overhead_s(warmed.call_s)),
         warm_up=warmed,
         flush_bytes=timer.flush_bytes,
-        calls_per_sample=timer.calls_per_sample(warmed.call_s),
+        calls_per_sample=min(calls_per_sample),
         stopped=stopped,
         compilations=compiled.count,
     )
@@ -181,13 +193,13 @@ def timed(call: Call, *, proof: Passed, timer: Timer, rules: Rules) -> Timing:
 def warm_up(call: Call, timer: Timer, seconds: float) -> WarmUp:
     """Call in doubling blocks until `seconds` have passed, waiting for the device after each; twice at least."""
     started = time.perf_counter()
-    calls, block, call_s = 0, 1, 0.0
+    calls, block, call_s = 0, 1, math.inf
     while calls < 2 or time.perf_counter() - started < seconds:
         block_started = time.perf_counter()
         for _ in range(block):
             call()
         timer.finish()
-        call_s = (time.perf_counter() - block_started) / block
+        call_s = min(call_s, (time.perf_counter() - block_started) / block)
         calls += block
         left = max(1, math.ceil((seconds - (time.perf_counter() - started)) / max(call_s, 1e-9)))
         block = min(2 * block, left)
@@ -292,7 +304,7 @@ class TorchTimer:
 
     @functools.cached_property
     def _empty_s(self) -> float:
-        return median(self.samples(_nothing, _OVERHEAD_SAMPLES, 5e-8))
+        return median(self.samples(_nothing, _OVERHEAD_SAMPLES, 5e-8).samples_s)
 
     def overhead_s(self, call_s: float) -> float:
         """Return how long a call that does nothing takes, the loop round it included."""
@@ -309,7 +321,7 @@ class TorchTimer:
         """Return enough calls for a block of 20 ms, as a power of two, so that runs agree on it."""
         return 1 << max(0, math.ceil(math.log2(_BLOCK_S / max(call_s, 1e-9))))
 
-    def samples(self, call: Call, wanted: int, call_s: float) -> list[float]:
+    def samples(self, call: Call, wanted: int, call_s: float) -> Batch:
         """Time blocks of `calls_per_sample` calls; a sample is a block's mean."""
         from torch.utils.benchmark import Timer as Library
 
@@ -321,7 +333,7 @@ class TorchTimer:
 
         timer = Library("block()", globals={"block": block}, num_threads=self._threads)
         measured = timer.blocked_autorange(min_run_time=(wanted - 0.5) * number * call_s)
-        return [float(seconds) / number for seconds in measured.times]
+        return Batch([float(seconds) / number for seconds in measured.times], number * measured.number_per_run)
 
 
 class DoBench:
@@ -341,7 +353,7 @@ class DoBench:
 
     @functools.cached_property
     def _empty_s(self) -> float:
-        return median(self.samples(_nothing, _OVERHEAD_SAMPLES, 0.0))
+        return median(self.samples(_nothing, _OVERHEAD_SAMPLES, 0.0).samples_s)
 
     def overhead_s(self, call_s: float) -> float:
         """Return the time between two events with nothing between them."""
@@ -355,12 +367,13 @@ class DoBench:
         """Return one: every call has its own events."""
         return 1
 
-    def samples(self, call: Call, wanted: int, call_s: float) -> list[float]:
+    def samples(self, call: Call, wanted: int, call_s: float) -> Batch:
         """Ask do_bench for as long as `wanted` calls and flushes take."""
         from triton.testing import do_bench
 
         milliseconds = wanted * (call_s + self._flush_s) * 1e3
-        return [float(value) / 1e3 for value in do_bench(call, warmup=1, rep=milliseconds, return_mode="all")]
+        values = do_bench(call, warmup=1, rep=milliseconds, return_mode="all")
+        return Batch([float(value) / 1e3 for value in values], 1)
 
 
 class CudaGraphBench:
@@ -393,12 +406,12 @@ class CudaGraphBench:
         """Return how many calls the graph of one sample holds."""
         return max(1, int(self._REPLAY_S / max(call_s, 1e-9)))
 
-    def samples(self, call: Call, wanted: int, call_s: float) -> list[float]:
+    def samples(self, call: Call, wanted: int, call_s: float) -> Batch:
         """Capture and replay ten times: that is what do_bench_cudagraph does, whatever is wanted."""
         from triton.testing import do_bench_cudagraph
 
         values = do_bench_cudagraph(call, rep=self._REPLAY_S * 1e3, return_mode="all")
-        return [float(value) / 1e3 for value in values]
+        return Batch([float(value) / 1e3 for value in values], self.calls_per_sample(call_s))
 
 
 def _event_seconds(interface: Any, call: Call) -> float:

@@ -154,11 +154,14 @@ def public_address(url: str) -> str | None:
 
     `git@host:owner/name` becomes `https://host/owner/name`, which names the same repository to a reader.
     """
-    parts = urlsplit(url)
+    try:
+        parts, port = urlsplit(url), urlsplit(url).port
+    except ValueError:
+        return None
     if parts.scheme in {"http", "https", "ssh", "git"} and parts.hostname:
-        port = f":{parts.port}" if parts.port and parts.scheme != "ssh" else ""
         scheme = "https" if parts.scheme in {"ssh", "git"} else parts.scheme
-        return urlunsplit((scheme, parts.hostname + port, parts.path, "", ""))
+        place = parts.hostname + (f":{port}" if port and parts.scheme != "ssh" else "")
+        return urlunsplit((scheme, place, parts.path, "", ""))
     if match := _SCP_ADDRESS.fullmatch(url):
         return f"https://{match[1]}/{match[2].lstrip('/')}"
     return None

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evidence.repository import Repository, RepositoryError, public_address
+
+
+def git(folder: Path, *words: str, stdin: bytes = b"") -> str:
+    identity = ("-c", "user.name=Someone", "-c", "user.email=someone@example.invalid")
+    return subprocess.run(
+        ["git", *identity, *words], cwd=folder, check=True, capture_output=True, input=stdin
+    ).stdout.decode()
+
+
+def commit(folder: Path) -> str:
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--allow-empty", "--message", "one")
+    return git(folder, "rev-parse", "HEAD").strip()
+
+
+@pytest.fixture
+def repository(tmp_path) -> Repository:
+    root = tmp_path / "here"
+    (root / "docs").mkdir(parents=True)
+    (root / "source.py").write_text("x = 1\n")
+    (root / "docs" / "page.md").write_text("page\n")
+    (root / ".gitignore").write_text("*.log\n")
+    git(root, "init", "--quiet")
+    return Repository(root)
+
+
+def test_the_digest_is_over_sorted_lines_of_mode_blob_and_path(repository):
+    made = commit(repository.root)
+    lines = sorted(
+        f"100644 {git(repository.root, 'hash-object', name).strip()} {name}\n" for name in (".gitignore", "source.py")
+    )
+    assert repository.commit_tree_sha256(made) == hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def test_a_clean_tree_has_the_digest_of_its_commit(repository):
+    (repository.root / "a b\n.txt").write_text("odd name")
+    (repository.root / "link").symlink_to("source.py")
+    (repository.root / "run.sh").write_text("#!/bin/sh\n")
+    (repository.root / "run.sh").chmod(0o755)
+    assert repository.work_tree_sha256() == repository.commit_tree_sha256(commit(repository.root))
+
+
+@pytest.mark.parametrize("change", ["edit", "add", "remove", "mode", "link"])
+def test_every_change_that_a_commit_would_hold_is_seen(repository, change):
+    made = commit(repository.root)
+    source = repository.root / "source.py"
+    if change == "edit":
+        source.write_text("x = 2\n")
+    elif change == "add":
+        (repository.root / "untracked.py").write_text("")
+    elif change == "remove":
+        source.unlink()
+    elif change == "mode":
+        source.chmod(0o755)
+    else:
+        source.unlink()
+        source.symlink_to(".gitignore")
+    assert repository.work_tree_sha256() != repository.commit_tree_sha256(made)
+
+
+def test_docs_and_ignored_files_do_not_dirty_a_source(repository):
+    made = commit(repository.root)
+    (repository.root / "docs" / "log.json").write_text("{}")
+    (repository.root / "docs" / "page.md").unlink()
+    (repository.root / "noise.log").write_text("noise")
+    assert repository.work_tree_sha256() == repository.commit_tree_sha256(made)
+
+
+def test_asking_changes_nothing_in_the_repository(repository):
+    commit(repository.root)
+    (repository.root / "untracked.py").write_text("")
+    before = sorted(path for path in (repository.root / ".git").rglob("*") if path.is_file())
+    repository.work_tree_sha256()
+    assert sorted(path for path in (repository.root / ".git").rglob("*") if path.is_file()) == before
+    assert git(repository.root, "status", "--porcelain") == "?? untracked.py\n"
+
+
+def test_a_repository_is_found_from_any_place_inside(repository):
+    assert Repository.find(repository.root / "docs" / "page.md") == repository
+    assert Repository.find(repository.root / "docs") == repository
+
+
+def test_no_repository_where_there_is_none_or_no_git(repository, tmp_path, monkeypatch):
+    assert Repository.find(tmp_path) is None
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert Repository.find(repository.root) is None
+    with pytest.raises(RepositoryError, match="git cannot be run"):
+        repository.work_tree_sha256()
+
+
+def test_variables_of_a_hook_do_not_lead_elsewhere(repository, monkeypatch, tmp_path):
+    made = commit(repository.root)
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
+    assert repository.commit() == made
+
+
+def test_commits_are_known_or_not(repository):
+    assert repository.commit() is None
+    made = commit(repository.root)
+    assert repository.commit() == made
+    assert repository.has_commit(made)
+    assert repository.known_commits((made, "0" * 40, "HEAD", "--all")) == {made}
+    assert repository.known_commits(()) == frozenset()
+    blob = git(repository.root, "rev-parse", "HEAD:source.py").strip()
+    assert not repository.has_commit(blob)
+    with pytest.raises(RepositoryError, match="not a full commit id"):
+        repository.commit_tree_sha256("HEAD")
+
+
+def test_files_are_read_as_of_a_commit(repository):
+    made = commit(repository.root)
+    (repository.root / "source.py").write_text("x = 2\n")
+    assert repository.file_at(made, "source.py") == b"x = 1\n"
+    assert repository.file_at(made, "absent.py") is None
+    assert repository.file_at("0" * 40, "source.py") is None
+
+
+def test_the_remote_is_public_or_none(repository):
+    assert repository.remote_url() is None
+    git(repository.root, "remote", "add", "upstream", "git@example.com:owner/name.git")
+    assert repository.remote_url() == "https://example.com/owner/name.git"
+    git(repository.root, "remote", "add", "origin", "/srv/mirror")
+    assert repository.remote_url() is None
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://user:secret@example.com/a/b.git?x=1#y", "https://example.com/a/b.git"),
+        ("ssh://git@example.com:22/a/b", "https://example.com/a/b"),
+        ("https://example.com:8443/a/b", "https://example.com:8443/a/b"),
+        ("git@example.com:a/b.git", "https://example.com/a/b.git"),
+        ("/srv/mirror", None),
+        ("../mirror", None),
+        ("file:///srv/mirror", None),
+        ("C:/mirror", None),
+        ("machine:mirror", None),
+        ("http://[", None),
+        ("https://example.com:port/a", None),
+    ],
+)
+def test_addresses_lose_credentials_and_places(url, shown):
+    assert public_address(url) == shown
+
+
+@given(st.text())
+def test_any_address_is_public_or_none(url):
+    shown = public_address(url)
+    assert shown is None or "@" not in shown.partition("/")[0]

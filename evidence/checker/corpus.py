@@ -22,7 +22,7 @@ from evidence.project import Project
 from evidence.repository import Repository, RepositoryError
 from evidence.schema import Gate, log_date
 from evidence.schema.places import line_of, pointer_of
-from evidence.store import Loaded, Problem, Store
+from evidence.store import RECORD_NAME, Loaded, Problem, Store
 
 if TYPE_CHECKING:
     from evidence.pages.calls import Call, Page
@@ -109,8 +109,9 @@ class Corpus:
         self._gates[series] = (log, loaded.record.gates)
 
     def remember_unread(self, problem: Problem) -> None:
-        """Keep which log could not be read."""
-        self.unread.add(problem.path.parent.relative_to(self.store.root).as_posix())
+        """Keep which log could not be read; a problem of another file leaves its log readable."""
+        if problem.path.name == RECORD_NAME:
+            self.unread.add(problem.path.parent.relative_to(self.store.root).as_posix())
 
     def facts(self, loaded: Loaded) -> Facts:
         """Return the shared views of a record; those of the last one asked for are kept."""

@@ -6,6 +6,7 @@ A rule is a frozen object; the decorators register nothing. A rule that crashes 
 from __future__ import annotations
 
 import gc
+import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -199,7 +200,7 @@ def _over_records(
     applied = [rule for rule in rules if rule.scope is Scope.RECORD and rule in wanted]
     always = [rule for rule in applied if rule.stands]
     with _without_collection():
-        for item in corpus.store:
+        for item in itertools.chain(corpus.store.problems, corpus.store):
             if isinstance(item, Problem):
                 corpus.remember_unread(item)
                 owner = next(rule for rule in owners if rule.owns is not None and rule.owns(item))

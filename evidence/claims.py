@@ -115,9 +115,12 @@ class _Document:
     lines: dict[tuple[str | int, ...], int]
 
     def items_of(self, section: str) -> Iterator[tuple[str, Any, dict[tuple[str | int, ...], int]]]:
+        lines: dict[str | int, dict[tuple[str | int, ...], int]] = {}
+        for key, line in self.lines.items():
+            if len(key) > 1 and key[0] == section:
+                lines.setdefault(key[1], {})[key[2:]] = line
         for id_, value in (self.values.get(section) or {}).items():
-            prefix = (section, id_)
-            yield str(id_), value, {key[2:]: line for key, line in self.lines.items() if key[:2] == prefix}
+            yield str(id_), value, lines[id_]
 
 
 def _read(path: Path, name: str, findings: list[tuple[str, Finding]]) -> _Document:

@@ -117,8 +117,11 @@ def _compare(record: Record, before: Cell, after: Cell, quantity: Quantity) -> C
         return replace(blank, verdict=Verdict.INCOMPARABLE, reason=_unequal(before.arm, after.arm, *work))
     if is_count:
         return _judge_counts(blank, values[0][0], values[1][0], lower_is_better=better == "lower")
-    ratio = statistics.gain(*values, better == "lower")
-    noise = _noise(record, before, values[0], quantity, lower_is_better=better == "lower")
+    try:
+        ratio = statistics.gain(*values, better == "lower")
+    except ComparisonError as error:
+        return replace(blank, reason=error.message)
+    noise = _noise(record, before, after, quantity)
     effect = statistics.minimum_effect(noise)
     verdict, reason = statistics.judge(ratio, effect), ""
     if apart := timers_apart(record, before, quantity) or timers_apart(record, after, quantity):
@@ -157,15 +160,17 @@ def _unequal(before: str, after: str, work: frozenset[tuple[str, int]], other: f
     return f"unequal work: {before} did {counts(work)} {kind}, {after} {counts(other)}"
 
 
-def _noise(
-    record: Record, cell: Cell, values: Sequence[float], quantity: Quantity, *, lower_is_better: bool
-) -> Interval | None:
-    """Return the A/A ratio of the baseline and its control on this workload, the wider one of several."""
+def _noise(record: Record, before: Cell, after: Cell, quantity: Quantity) -> Interval | None:
+    """Return the A/A ratio of the baseline and its control on this workload, the wider one of several.
+
+    A control that is itself the candidate does not set the bar it is held to.
+    """
+    values, lower_is_better = process_values(record, before, quantity), unit_of(record, quantity)[1] == "lower"
     found: list[Interval] = []
     for arm in record.arms:
-        if arm.control_of == cell.arm:
-            control = process_values(record, record.cell(arm.name, cell.workload), quantity)
-            if len(control) >= MINIMUM_PROCESSES:
+        if arm.control_of == before.arm and arm.name != after.arm:
+            control = process_values(record, record.cell(arm.name, before.workload), quantity)
+            if len(control) >= MINIMUM_PROCESSES and min(control) > 0:
                 found.append(statistics.gain(values, control, lower_is_better))
     return max(found, key=statistics.minimum_effect, default=None)
 
@@ -177,7 +182,7 @@ def timers_apart(record: Record, cell: Cell, quantity: Quantity) -> str:
     first = quantile(process_values(record, cell, quantity), 0.5)
     for check in cell.cross_checks:
         values = process_values(record, cell.model_copy(update={"processes": check.processes}), quantity)
-        apart = quantile(values, 0.5) / first - 1 if values else 0.0
+        apart = quantile(values, 0.5) / first - 1 if values and first else 0.0
         if abs(apart) > TIMERS_AGREE_WITHIN:
             return f"{cell.arm}: {check.method} is {apart:+.0%} from {cell.method}"
     return ""

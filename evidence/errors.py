@@ -3,10 +3,8 @@
 EvidenceError
 ├── RecordError              a record cannot be read, or is not one
 │   └── UnknownVersionError  its schema version is newer than this package
-├── LogExistsError           a log of that name is already in the store
 ├── LedgerError              SHA256SUMS cannot be read
 ├── ProjectError             the folder is not a documentation project
-├── ClaimsError              a claims file, claim or table cannot be read
 ├── ItemError                a claim or table that its logs do not bear out; carries the rule
 ├── ChartError               a table has nothing to draw, or a picture has no style
 ├── ComparisonError          numbers that cannot be compared or reduced
@@ -44,10 +42,6 @@ class UnknownVersionError(RecordError):
     """The record's schema version is not one this package knows."""
 
 
-class LogExistsError(EvidenceError):
-    """A log of that name is already in the store and is never touched."""
-
-
 class LedgerError(EvidenceError):
     """SHA256SUMS has a line that is not `digest  path`."""
 
@@ -59,15 +53,6 @@ class LedgerError(EvidenceError):
 
 class ProjectError(EvidenceError):
     """The folder holds no documentation project that can be checked."""
-
-
-class ClaimsError(EvidenceError):
-    """A claims file that cannot be read, or an item in it that is malformed, at `line`."""
-
-    def __init__(self, message: str, *, line: int = 1, fix: str = "") -> None:
-        """Carry the line of the claims file."""
-        super().__init__(message, fix=fix)
-        self.line = line
 
 
 class ItemError(EvidenceError):

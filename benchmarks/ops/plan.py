@@ -90,11 +90,14 @@ class Selection:
 
 
 def variables(selection: Selection, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of workers: the caller's, with threads pinned and autotuning results kept on disk."""
+    """Return the environment of workers: the caller's, with threads pinned.
+
+    Autotuning results are kept on disk unless the caller says otherwise, so that every process runs what the gate ran.
+    """
     threads = str(selection.threads)
     pinned = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), threads)
     tuning = {"TRITON_CACHE_AUTOTUNING": "1"} if selection.device == "cuda" else {}
-    return {**environment, **pinned, **tuning, "PYTHONUNBUFFERED": "1"}
+    return {**tuning, **environment, **pinned, "PYTHONUNBUFFERED": "1"}
 
 
 def refuse_uninstalled(selection: Selection) -> None:

@@ -161,10 +161,11 @@ class EvidencePlugin(BasePlugin[NoOptions]):  # type: ignore[misc]
         content = mint.place(html, lambda index: now.build.piece(index, root))
         if content is not html:
             page.present_anchor_ids = (page.present_anchor_ids or set()) | set(_ANCHOR.findall(content))
+        shown = mint.indices(html)
         for link in _links(page.toc):
-            link.title = self._plain(link.title, root)
+            link.title = self._plain(link.title, root, shown)
         if mint.is_in(str(page.title)):
-            page.title = self._plain(str(page.title), root)
+            page.title = self._plain(str(page.title), root, shown)
         return content
 
     def on_env(self, env: Any, config: MkDocsConfig, files: Files) -> None:
@@ -219,10 +220,16 @@ class EvidencePlugin(BasePlugin[NoOptions]):  # type: ignore[misc]
         static = now.static.get(uri)
         return static.at(line) if static else Location(now.corpus.name(now.corpus.project.docs / uri), line)
 
-    def _plain(self, text: str, root: str) -> str:
-        """Put escaped text in the place of tokens, for titles."""
+    def _plain(self, text: str, root: str, shown: Iterable[int]) -> str:
+        """Put escaped text in the place of tokens, for titles. mkdocs-macros runs the calls of a title once more."""
         build = self._now.build
-        return build.mint.replace(text, lambda index: escape(build.piece(index, root).text))
+        twins = {_key(build.calls[index]): index for index in shown if index in build.calls}
+
+        def plain(index: int) -> str:
+            twin = twins.get(_key(build.calls[index]), index) if index in build.calls else index
+            return escape(build.piece(twin, root).text)
+
+        return build.mint.replace(text, plain)
 
     def _macro_error(self, markdown: str, page: SitePage) -> Finding | None:
         """What mkdocs-macros wrote in place of a page that it could not render."""

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from evidence import store
-from evidence.repository import Repository
-from evidence.schema import GitSource, Record
-from tests.factories import git_source, package_source, record
+from evidence.schema import Record
+from tests.evidence.checker import sites
+from tests.factories import package_source, record
 
-KERNEL = "benchmarks/ops/kernels/toy.py"
 CLAIMS = """\
 claims:
   toy-fused:
@@ -71,10 +68,12 @@ def write_project(
     change: Change = lambda made: made,
 ) -> Path:
     """Write a project of which the check finds nothing, unless its pages, claims or record are changed."""
-    _write(root / KERNEL, "x = 1\n")
+    _write(root / sites.KERNEL, "x = 1\n")
     _write(root / ".gitignore", "site/\n")
     _write(root / "mkdocs.yml", mkdocs)
-    source = _commit(root)
+    sites.git(root, "init", "--quiet")
+    sites.commit(root)
+    source = sites.source(root)
     _write(root / "docs/claims/features.yml", claims)
     for name, text in {"index.md": "# Home\n", "features.md": PAGE, **(pages or {})}.items():
         _write(root / "docs" / name, text)
@@ -85,20 +84,3 @@ def write_project(
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
-
-
-def _commit(root: Path) -> GitSource:
-    who = ("-c", "user.name=Tester", "-c", "user.email=tester@example.org")
-    for words in (("init", "-q"), ("add", "-A"), (*who, "commit", "-q", "-m", "A kernel")):
-        subprocess.run(["git", "-C", str(root), *words], check=True)
-    repository = Repository.find(root)
-    assert repository is not None
-    commit = repository.commit()
-    assert commit is not None
-    digest = hashlib.sha256((root / KERNEL).read_bytes()).hexdigest()
-    return git_source(
-        commit=commit,
-        commit_tree_sha256=repository.commit_tree_sha256(commit),
-        tree_sha256=repository.work_tree_sha256(),
-        paths=({"path": KERNEL, "sha256": digest},),
-    )

@@ -125,6 +125,11 @@ class _Reader:
     front: FrontMatter
     settings: MacroSettings
 
+    @property
+    def opening(self) -> re.Pattern[str]:
+        """The beginning of a call."""
+        return re.compile(re.escape(self.settings.markers["variable_start_string"]) + rf"[-+]?\s*{OBJECT}\b")
+
     def at(self, line: int) -> Location:
         return Location(self.path, line + self.front.offset)
 
@@ -134,6 +139,10 @@ class _Reader:
         if OBJECT in self.front.meta:
             line = self.front.line_of(self.text, OBJECT)
             yield Fault("shadowed", Location(self.path, line), f"the front matter's key `{OBJECT}` hides the macros")
+        for key, value in self.front.meta.items():
+            if self.opening.search(str(value) if isinstance(value, str) else ""):
+                at = Location(self.path, self.front.line_of(self.text, re.escape(str(key))))
+                yield Fault("included", at, f"the front matter's {key!r} holds a call, which the check does not read")
         if self.front.meta.get("ignore_macros"):
             line = self.front.line_of(self.text, "ignore_macros")
             yield Fault("front-matter", Location(self.path, line), "`ignore_macros` is refused by mkdocs-macros")
@@ -225,9 +234,8 @@ class _Reader:
 
     def _literal(self, spans: Iterable[tuple[int, int]]) -> Iterator[Fault]:
         visible = masks.comments(masks.code(self.front.body))
-        opening = re.compile(re.escape(self.settings.markers["variable_start_string"]) + rf"[-+]?\s*{OBJECT}\b")
         for span in spans:
-            for match in opening.finditer(visible, *span):
+            for match in self.opening.finditer(visible, *span):
                 line = visible.count("\n", 0, match.start()) + 1
                 yield Fault("unrendered", self.at(line), self.front.body.split("\n")[line - 1].strip())
 

@@ -45,7 +45,7 @@ def named_logs(body: str) -> Iterator[Link]:
     visible = masks.comments(masks.blocks(body))
     for match in _NAMED.finditer(visible):
         before = visible[max(0, match.start() - 2) : match.start()]
-        if before.endswith(("](", '="', "='", "/")):
+        if before.endswith(("](", '="', "='", "/")) or match["target"].startswith("."):
             continue
         target = match["target"].rstrip(".")
         yield Link(visible.count("\n", 0, match.start()) + 1, target, f"{LOGS_NAME}/{target}".rstrip("/"))

@@ -25,7 +25,9 @@ _WORDS = re.compile(
     r"(?:as|faster|slower|more|less|fewer|higher|lower|the)\b",
     re.IGNORECASE,
 )
-_PERCENT = re.compile(rf"{_NUMBER}[ \u00a0]?(?:%|per[ \n]?cent\b|(?:percentage )?points?\b)")
+_PERCENT = re.compile(
+    rf"{_NUMBER}[ \u00a0]?(?:%|per[ \n]?cent\b|(?:percentage )?points?\b)(?![ \n]+(?:interval|confidence|CI\b))"
+)
 _COMPARATIVE = re.compile(
     r"\b(?:faster|slower|better|worse|more|less|fewer|higher|lower|larger|smaller|cheaper|quicker|beats?|improv\w+"
     r"|regress\w+|speed-?ups?|gain\w*|reduc\w+|increas\w+|decreas\w+|sav(?:es?|ed|ings?)|drop\w*|overhead|peak|agreement"
@@ -43,7 +45,7 @@ _FORMS = (
     (_RATE, "a rate"),
     (_TIME, "a time"),
 )
-_END = re.compile(r"[.!?;|](?=\s)|\n[ \t]*\n")
+_END = re.compile(r"[.!?;|][*_\"')\]]*(?=\s)|\n[ \t]*\n")
 _WINDOW = 160
 
 _RULE = re.compile(r"[ \t>]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?[ \t]*")

@@ -136,6 +136,11 @@ def test_a_front_matter_key_that_hides_the_macros_is_a_fault() -> None:
     assert troubles(read("x", front="a: 1\na: 2")) == [("front-matter", 1)]
 
 
+def test_a_call_in_front_matter_is_not_read() -> None:
+    front = 'description: x\ntitle: \'{{ ev.value("a", "b") }}\''
+    assert troubles(read("x", front=front)) == [("included", 3)]
+
+
 def test_other_delimiters_are_used() -> None:
     markers = {**MacroSettings().markers, "variable_start_string": "[[", "variable_end_string": "]]"}
     assert only(read('[[ ev.table("a") ]] {{ not_jinja }}', markers=markers)).subject == "a"

@@ -52,6 +52,8 @@ def test_measurements_are_found(text: str) -> None:
         "in the 1990s",
         "5 % of processes are discarded",
         "run it twice",
+        "**No universal speedup.** Ratios carry 95 % intervals",
+        "with a 95 % confidence interval it is better",
         "EV101, section 3.2",
         "1024 tokens",
     ],

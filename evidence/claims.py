@@ -35,6 +35,11 @@ MALFORMED, DUPLICATE = "EV620", "EV621"
 _MAXIMUM_NODES = 100_000
 _MAXIMUM_DEPTH = 40
 _ID: TypeAdapter[str] = TypeAdapter(Id)
+_FORMS = {
+    "also": "names of readings are lower-case letters, digits and underscores",
+    "waive": "a rule is EV and three digits",
+    "status": "superseded_by is the id of a claim",
+}
 _BRANCH = re.compile(r"[\[\]\-() ]|^(literal|dict|str|DerivedColumn|constrained)")
 
 Item = TypeVar("Item", Claim, TableSpec, Status)
@@ -84,8 +89,11 @@ def load(directory: Path, root: Path) -> Claims:
     findings: list[tuple[str, Finding]] = []
     malformed: set[str] = set()
     seen: dict[str, Location] = {}
-    for path in sorted(directory.glob("*.yml")):
+    for path in sorted(directory.glob("*.y*ml")):
         name = path.relative_to(root).as_posix()
+        if path.suffix != ".yml":
+            findings.append((MALFORMED, Finding(Location(name), "claims files end in .yml", "rename it")))
+            continue
         document = _read(path, name, findings)
         sections: tuple[tuple[str, Any, dict[str, Any]], ...] = (
             ("tables", TableSpec, tables),
@@ -96,7 +104,7 @@ def load(directory: Path, root: Path) -> Claims:
             for id_, value, lines in document.items_of(section):
                 at = Location(name, lines[()])
                 if section != "logs" and id_ in seen:
-                    message = f"{id_!r} stands here and at {seen[id_]}; claims and tables share one namespace"
+                    message = f"{_short(id_)!r} stands here and at {seen[id_]}; claims and tables share one namespace"
                     findings.append((DUPLICATE, Finding(at, message, "rename one of them")))
                     continue
                 seen[id_] = at
@@ -135,15 +143,14 @@ def _read(path: Path, name: str, findings: list[tuple[str, Finding]]) -> _Docume
         document = _plain(node, (), lines, [0])
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        message = f"not YAML: {error.problem or error.context}"
+        message = f"not YAML: {(error.problem or error.context or '').split(' with value ')[0]}"
         findings.append(
             (MALFORMED, Finding(Location(name, mark.line + 1 if mark else 1), message, "mend the YAML here"))
         )
         return empty
-    except (YAMLError, UnicodeDecodeError, ValueError, RecursionError) as error:
-        findings.append(
-            (MALFORMED, Finding(Location(name), f"not a claims file: {error}", "store plain YAML as UTF-8"))
-        )
+    except (YAMLError, OSError, ValueError, RecursionError) as error:
+        message = f"not a claims file: {_short(str(error))}"
+        findings.append((MALFORMED, Finding(Location(name), message, "store plain YAML as UTF-8")))
         return empty
     if document is None:
         return empty
@@ -156,7 +163,7 @@ def _read(path: Path, name: str, findings: list[tuple[str, Finding]]) -> _Docume
         if key not in known:
             hint = nearest(str(key), known)
             fix = f"did you mean {hint!r}?" if hint else f"a claims file has {', '.join(known)}"
-            findings.append((MALFORMED, Finding(at, f"unknown key {key!r}", fix)))
+            findings.append((MALFORMED, Finding(at, f"unknown key {_short(str(key))!r}", fix)))
         elif section is not None and not isinstance(section, dict):
             findings.append((MALFORMED, Finding(at, f"{key} is not a mapping of ids", "write `id: {…}` below it")))
     values = {key: value for key, value in document.items() if key in known and isinstance(value, dict)}
@@ -172,6 +179,8 @@ def _plain(node: Any, path: tuple[str | int, ...], lines: dict[tuple[str | int, 
         plain: dict[Any, Any] = {}
         for key, value in node.items():
             text = str(key)
+            if text in plain:
+                raise ValueError(f"two keys read {_short(text)!r}, with and without quotes")
             try:
                 lines[(*path, text)] = node.lc.key(key)[0] + 1  # type: ignore[attr-defined]
             except (KeyError, AttributeError):  # from a merged mapping, which has no line here
@@ -205,14 +214,25 @@ def _validate(
             _ID.validate_python(id_)
         return Placed(id_, kind.model_validate(value), path, lines)
     except ValidationError as error:
-        # Of a union every branch complains; the one that says no more than "not text" is the least helpful.
-        first = min(error.errors(include_url=False), key=lambda one: one["type"] in ("string_type", "dict_type"))
-    # Locations inside a union name the branch taken; those names are in no file.
-    location: tuple[str | int, ...] = first["loc"]
-    parts: tuple[str | int, ...] = tuple(part for part in location if isinstance(part, int) or not _BRANCH.search(part))
+        first = min(error.errors(include_url=False), key=_helpfulness)
+    parts: tuple[str | int, ...] = _parts(first["loc"])
     message, fix = _explain(first, kind, parts)
-    where = ".".join(str(part) for part in (section, id_, *parts))
+    where = ".".join(_short(str(part)) for part in (section, id_, *parts))
     return Finding(_place(path, lines, parts), f"{where}: {message}", fix)
+
+
+def _parts(location: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """Drop from a pydantic location the branch of a union that was taken: its name is in no file."""
+    return tuple(part for part in location if isinstance(part, int) or not _BRANCH.search(part))
+
+
+def _helpfulness(error: ErrorDetails) -> tuple[int, int]:
+    """Order the errors of one item, the one to tell first.
+
+    Of a union every branch complains, and the one that got furthest was meant. A misspelt key is also a missing one.
+    """
+    ranks = {"extra_forbidden": 0, "missing": 2, "string_type": 3, "dict_type": 3}
+    return -len(_parts(error["loc"])), ranks.get(error["type"], 1)
 
 
 def _explain(error: ErrorDetails, kind: type[BaseModel], parts: tuple[str | int, ...]) -> tuple[str, str]:
@@ -225,9 +245,22 @@ def _explain(error: ErrorDetails, kind: type[BaseModel], parts: tuple[str | int,
         case "missing":
             return "is required", f"write {parts[-1]}"
         case "literal_error":
-            return f"{error['input']!r} is not one of {', '.join(VERDICT_WORDS)}", "write one of these words"
+            written = _short(repr(error["input"]))
+            return f"{written} is not one of {', '.join(VERDICT_WORDS)}", "write one of these words"
+        case "string_pattern_mismatch" | "string_too_long" if not parts:
+            return "not an id", "ids are kebab-case: lower-case letters, digits, single dashes, 80 at most"
         case "string_pattern_mismatch":
-            return "not a name of the form it needs", "ids are kebab-case: lower-case letters, digits, single dashes"
+            return "not of the form it needs", _FORMS.get(str(parts[0]), "see the authoring guide")
+        case "model_type":
+            return "not a mapping", f"keys: {', '.join(_keys_at(kind, parts))}"
+        case "dict_type":
+            return "not a mapping", "write {axis: value}"
+        case "tuple_type":
+            return "not a list", "write [ … ]"
+        case "string_type":
+            return "not text", "write text, quoted if it looks like a number or a date"
+        case "too_short" | "string_too_short":
+            return "empty", "write at least one"
         case _:
             return str(error["msg"]).removeprefix("Value error, "), "see the authoring guide"
 
@@ -242,6 +275,10 @@ def _keys_at(kind: type[BaseModel], parts: tuple[str | int, ...]) -> tuple[str, 
     }
     inner |= {"omit": Omission, "not_covered": Omission, "notes": Note}
     return tuple(inner.get(str(parts[0]), kind).model_fields if parts else kind.model_fields)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:79]}…"
 
 
 def _place(path: str, lines: Mapping[tuple[str | int, ...], int], parts: tuple[str | int, ...]) -> Location:

@@ -12,15 +12,13 @@ from evidence import statistics, units
 from evidence.errors import ItemError, nearest
 from evidence.evaluation import Reading, Value, tally
 from evidence.readings import coordinates
-from evidence.schema.claims import ABSOLUTE_WORDS, STANDALONE_DIGITS
+from evidence.schema.claims import ABSOLUTE_WORDS, QUANTITIES, REDUCERS, STANDALONE_DIGITS
 from evidence.selection import in_words
 from evidence.statistics import Interval, Verdict
 from evidence.units import Scale
 from evidence.views import Figure
 
 UNKNOWN_FIELD, OVER_SCOPED = "EV622", "EV604"
-QUANTITIES = ("ratio", "change", "baseline", "candidate", "value", "verdict", "tally", "count", "identical")
-REDUCERS = ("geomean", "min", "max", "range", "min.at", "max.at")
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
 _NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)(?::(\S+))?")

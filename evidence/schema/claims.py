@@ -6,13 +6,17 @@ import datetime
 import re
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
 Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=80)]
 """Kebab-case; one namespace for claims and tables of all files, and the anchor on the page."""
 Line = Annotated[str, StringConstraints(min_length=1, max_length=4000)]
 Expected = Literal["better", "worse", "same", "inconclusive"]
 VERDICT_WORDS: tuple[Expected, ...] = ("better", "worse", "same", "inconclusive")
+QUANTITIES = ("ratio", "change", "baseline", "candidate", "value", "verdict", "tally", "count", "identical")
+REDUCERS = ("geomean", "min", "max", "range", "min.at", "max.at")
+"""What a field of a statement may ask of a reading, and how it makes one number of several."""
+Scalar = str | int | float | bool
 
 
 def _one_value(value: object) -> object:
@@ -26,8 +30,21 @@ def _values(value: object) -> object:
     return [_one_value(item) for item in value] if isinstance(value, list | tuple) else [_one_value(value)]
 
 
-AxisValues = Annotated[tuple[Line, ...], BeforeValidator(_values), Field(min_length=1)]
+AxisValues = Annotated[
+    tuple[Line, ...],
+    Field(min_length=1),
+    BeforeValidator(_values, json_schema_input_type=Scalar | list[Scalar]),
+]
 Where = dict[Line, AxisValues]
+
+
+def _of_cells(where: Where | None) -> Where | None:
+    if where and "arm" in where:
+        raise ValueError("a reading names its arms by arm, or by baseline and candidate, not in where")
+    return where
+
+
+CellWhere = Annotated[Where, AfterValidator(_of_cells)]
 
 
 class Configured(BaseModel):
@@ -44,7 +61,7 @@ class Also(Configured):
     baseline: Line | None = None
     candidate: Line | None = None
     arm: Line | None = None
-    where: Where | None = None
+    where: CellWhere | None = None
     expect: Expected | dict[Expected, int] | None = None
 
 
@@ -95,7 +112,7 @@ class Claim(Configured):
     baseline: Line | None = None
     candidate: Line | None = None
     arm: Line | None = None
-    where: Where = {}
+    where: CellWhere = {}
     expect: Expected | dict[Expected, int] | None = None
     also: dict[Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")], Also] = {}
     mechanism: Mechanism | None = None
@@ -110,8 +127,26 @@ class Claim(Configured):
             raise ValueError("a comparison names both baseline and candidate")
         if compares == (self.arm is not None):
             raise ValueError("write either arm, or baseline and candidate")
+        if compares and self.baseline == self.candidate:
+            raise ValueError("baseline and candidate are one arm")
         if compares and self.expect is None:
             raise ValueError("expect is required: say better, worse, same or inconclusive before the data do")
+        if self.expect is not None and not compares:
+            raise ValueError("expect is about two arms, and one is read")
+        return self
+
+    @model_validator(mode="after")
+    def _readings_say_what_they_expect(self) -> Self:
+        for name, also in self.also.items():
+            if name in QUANTITIES or name in REDUCERS:
+                raise ValueError(f"a reading cannot be called {name}: fields of a statement mean something else by it")
+            if also.arm is not None and (also.baseline is not None or also.candidate is not None):
+                raise ValueError(f"{name}: write either arm, or baseline and candidate")
+            compares = also.arm is None and (self.arm is None or also.baseline is not None)
+            if compares and also.expect is None:
+                raise ValueError(f"{name}: expect is required of two arms compared, and is never inherited")
+            if also.expect is not None and not compares:
+                raise ValueError(f"{name}: expect is about two arms, and one is read")
         return self
 
 
@@ -169,7 +204,9 @@ class TableSpec(Configured):
     """All cells of one or more series."""
 
     title: Line
-    series: Annotated[tuple[Line, ...], BeforeValidator(_several), Field(min_length=1)]
+    series: Annotated[
+        tuple[Line, ...], Field(min_length=1), BeforeValidator(_several, json_schema_input_type=Line | list[Line])
+    ]
     rows: Annotated[tuple[Line, ...], Field(min_length=1)]
     columns: Annotated[tuple[Line | DerivedColumn, ...], Field(min_length=1)]
     across: Line | None = None

@@ -167,7 +167,7 @@ def _cells(book: Book, loaded: Loaded, root: str) -> str:
     log, record = loaded.entry.log, loaded.record
     columns = tuple(metric.name for metric in record.metrics)
     if columns and not any(isinstance(cell, Imported) for cell in record.cells):
-        spec = TableSpec(title=f"All cells of {log}", series=(log,), rows=("workload", ARM), columns=columns)
+        spec = TableSpec(title=f"Cells of {log}", series=(log,), rows=("workload", ARM), columns=columns)
         built = tables.build(Placed(log, spec, log, {}), book.log, book.log_status)
         return html.table(built.view, root)
     return facts([(f"{cell.arm} on {cell.workload}", cell.kind) for cell in record.cells])

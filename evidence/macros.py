@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast, get_args
 
+from mkdocs.exceptions import PluginError
+
 from evidence.book import Book, Unrenderable
 from evidence.checker.ignores import Ignore
 from evidence.diagnostics import Finding, Location
@@ -139,13 +141,13 @@ def define_env(env: MacroEnvironment) -> None:
     """Give pages the object `ev`.
 
     Raises:
-        EvidenceError: the evidence plugin, which fails the build on bad evidence, is not there.
+        PluginError: the evidence plugin, which fails the build on bad evidence, is not there.
     """
     plugin = env.conf["plugins"].get(PLUGIN)
     if plugin is None:
-        raise EvidenceError(
-            "mkdocs.yml loads evidence.macros without the evidence plugin, which would publish unchecked numbers",
-            fix="list `- evidence` under plugins, after macros",
+        raise PluginError(
+            "mkdocs.yml loads evidence.macros without the evidence plugin, which would publish unchecked numbers. "
+            "Fix: list `- evidence` under plugins, after macros"
         )
     env.variables["ev"] = plugin.macros
 

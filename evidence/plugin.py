@@ -6,6 +6,7 @@ one, and both before the first page is written.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
@@ -210,8 +211,8 @@ class EvidencePlugin(BasePlugin[NoOptions]):  # type: ignore[misc]
         for waiver in static.waivers if static else ():
             if waiver.until is not None and not waiver.fault:
                 note = waiver_note(waiver.rule, waiver.because, waiver.owner, waiver.until)
-                piece = Piece(note, f"waiver {waiver.rule}", is_block=True)
-                markdown = markdown.replace(waiver.text, f"{now.build.token(lambda root, piece=piece: piece)}\n", 1)  # type: ignore[misc]
+                make = functools.partial(_always, Piece(note, f"waiver {waiver.rule}", is_block=True))
+                markdown = markdown.replace(waiver.text, f"{now.build.token(make)}\n", 1)
         return markdown
 
     def _location(self, page: SitePage, line: int) -> Location:
@@ -337,6 +338,10 @@ def _publish_raw(files: Files, file: File, config: MkDocsConfig) -> None:
     elif file.is_documentation_page():
         files.remove(file)
         files.append(_RawFile(file.src_uri, file.src_dir, config.site_dir, config.use_directory_urls))
+
+
+def _always(piece: Piece, root: str) -> Piece:
+    return piece
 
 
 def _url(files: Files, uri: str) -> str:

@@ -5,9 +5,9 @@ from typing import Any
 
 import jinja2
 import pytest
+from mkdocs.exceptions import PluginError
 
 from evidence.diagnostics import Location
-from evidence.errors import EvidenceError
 from evidence.macros import Build, Macros, define_env
 from evidence.pages.signatures import SIGNATURES
 from tests.factories import book, record
@@ -136,5 +136,5 @@ def test_the_module_refuses_to_load_without_the_plugin() -> None:
             self.conf = {"plugins": plugins}
             self.variables: dict[str, Any] = {}
 
-    with pytest.raises(EvidenceError, match="without the evidence plugin"):
+    with pytest.raises(PluginError, match="without the evidence plugin"):
         define_env(Environment({}))

@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from evidence import yaml_lines
 from evidence.diagnostics import Finding, Location
 from evidence.errors import nearest
 from evidence.schema.claims import (
@@ -30,10 +31,9 @@ from evidence.schema.claims import (
     TableSpec,
     Waiver,
 )
+from evidence.yaml_lines import YamlError
 
 MALFORMED, DUPLICATE = "EV620", "EV621"
-_MAXIMUM_NODES = 100_000
-_MAXIMUM_DEPTH = 40
 _ID: TypeAdapter[str] = TypeAdapter(Id)
 _FORMS = {
     "also": "names of readings are lower-case letters, digits and underscores",
@@ -133,25 +133,17 @@ class _Document:
 
 def _read(path: Path, name: str, findings: list[tuple[str, Finding]]) -> _Document:
     """Parse one file; whatever is wrong with it as a whole is one finding, and it then counts as empty."""
-    from ruamel.yaml import YAML  # slow to import, and needed only where there are claims
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
-
     empty = _Document({}, {})
     try:
-        node = YAML(typ="rt").load(path.read_bytes().decode())
-        lines: dict[tuple[str | int, ...], int] = {(): 1}
-        document = _plain(node, (), lines, [0])
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        message = f"not YAML: {(error.problem or error.context or '').split(' with value ')[0]}"
-        findings.append(
-            (MALFORMED, Finding(Location(name, mark.line + 1 if mark else 1), message, "mend the YAML here"))
-        )
+        found = yaml_lines.read(path.read_bytes().decode())
+    except YamlError as error:
+        findings.append((MALFORMED, Finding(Location(name, error.line), error.message, error.fix)))
         return empty
-    except (YAMLError, OSError, ValueError, RecursionError) as error:
+    except (OSError, UnicodeDecodeError) as error:
         message = f"not a claims file: {_short(str(error))}"
         findings.append((MALFORMED, Finding(Location(name), message, "store plain YAML as UTF-8")))
         return empty
+    document, lines = found.value, found.lines
     if document is None:
         return empty
     known = tuple(ClaimsFile.model_fields)
@@ -168,41 +160,6 @@ def _read(path: Path, name: str, findings: list[tuple[str, Finding]]) -> _Docume
             findings.append((MALFORMED, Finding(at, f"{key} is not a mapping of ids", "write `id: {…}` below it")))
     values = {key: value for key, value in document.items() if key in known and isinstance(value, dict)}
     return _Document(values, lines)
-
-
-def _plain(node: Any, path: tuple[str | int, ...], lines: dict[tuple[str | int, ...], int], count: list[int]) -> Any:
-    """Turn ruamel's nodes into plain values and note the line of each; aliases must not grow without bound."""
-    count[0] += 1
-    if count[0] > _MAXIMUM_NODES or len(path) > _MAXIMUM_DEPTH:
-        raise ValueError("aliases or nesting beyond what a claims file needs")
-    if isinstance(node, dict):
-        plain: dict[Any, Any] = {}
-        for key, value in node.items():
-            text = str(key)
-            if text in plain:
-                raise ValueError(f"two keys read {_short(text)!r}, with and without quotes")
-            try:
-                lines[(*path, text)] = node.lc.key(key)[0] + 1  # type: ignore[attr-defined]
-            except (KeyError, AttributeError):  # from a merged mapping, which has no line here
-                lines[(*path, text)] = lines.get(path, 1)
-            plain[text] = _plain(value, (*path, text), lines, count)
-        return plain
-    if isinstance(node, list):
-        items = []
-        for index, value in enumerate(node):
-            try:
-                lines[(*path, index)] = node.lc.item(index)[0] + 1  # type: ignore[attr-defined]
-            except (KeyError, AttributeError):
-                lines[(*path, index)] = lines.get(path, 1)
-            items.append(_plain(value, (*path, index), lines, count))
-        return items
-    if isinstance(node, bool) or node is None:
-        return node
-    if isinstance(node, int):
-        return int(node)
-    if isinstance(node, float):
-        return float(node)
-    return str(node) if isinstance(node, str) else node
 
 
 def _validate(

@@ -57,7 +57,7 @@ def test_yaml_is_of_version_1_2(tmp_path: Path) -> None:
     text = READS + "    where: {mode: off, flag: [no, on, true, 0o17, 012, 1e3, 1_0], m: [1, 8]}\n"
     where = read(tmp_path, text).claims["a"].item.where
     assert where["mode"] == ("off",)
-    assert where["flag"] == ("no", "on", "true", "15", "12", "1000.0", "10")
+    assert where["flag"] == ("no", "on", "true", "15", "12", "1000.0", "1_0")
     assert where["m"] == ("1", "8")
 
 
@@ -78,13 +78,13 @@ def test_waivers_are_listed_with_their_place(tmp_path: Path) -> None:
     assert found == [("a", "docs/claims/page.yml:7", "EV701"), ("t", "docs/claims/page.yml:14", "EV413")]
 
 
-def test_merged_keys_count_and_an_error_in_one_points_at_the_id(tmp_path: Path) -> None:
+def test_merged_keys_count_and_an_error_in_one_points_at_the_merge(tmp_path: Path) -> None:
     text = f"{TABLE}    columns: [time]\n  u:\n    <<: &more {{title: y, series: kernels/y, rows: [M], columns: [time]}}\n    where: {{m: 1}}\n"
     claims = read(tmp_path, text)
     assert claims.findings == ()
     assert claims.tables["u"].item.title == "y"
     broken = read(tmp_path, text.replace("columns: [time]}", "columns: 3}"))
-    assert only(broken)[:3] == ("EV620", 7, "tables.u.columns: not a list")
+    assert only(broken)[:3] == ("EV620", 8, "tables.u.columns: not a list")
 
 
 @pytest.mark.parametrize(
@@ -99,19 +99,19 @@ def test_merged_keys_count_and_an_error_in_one_points_at_the_id(tmp_path: Path) 
         ("other: {}\n", 1, "unknown key 'other'", "a claims file has tables, claims, logs"),
         (f"? {'x' * 2**18}\n: {{}}\n", 1, "unknown key 'xxx", ""),
         ("claims: {a: {statement: 'x\n", 2, "not YAML", "mend the YAML here"),
-        ("claims:\n\tx: 1\n", 2, "not YAML: found character '\\t'", ""),
-        ("claims:\n  a: *x\n", 2, "not YAML: found undefined alias 'x'", ""),
+        ("claims:\n\tx: 1\n", 2, "not YAML: found character", ""),
+        ("claims:\n  a: *x\n", 2, "not YAML: found undefined alias", ""),
         ("claims: {}\n---\nclaims: {}\n", 2, "not YAML", ""),
-        (READS + "    arm: x\n", 7, 'not YAML: found duplicate key "arm"', ""),
-        (READS + "  a: {}\n", 7, 'not YAML: found duplicate key "a"', ""),
-        ("tables: {}\ntables: {}\n", 2, 'not YAML: found duplicate key "tables"', ""),
-        ("claims:\n  1: {}\n  '1': {}\n", 1, "two keys read '1', with and without quotes", ""),
-        ("\x00", 1, "not a claims file: unacceptable character", ""),
+        (READS + "    arm: x\n", 7, "the key 'arm' stands twice", ""),
+        (READS + "  a: {}\n", 7, "the key 'a' stands twice", ""),
+        ("tables: {}\ntables: {}\n", 2, "the key 'tables' stands twice", ""),
+        ("claims:\n  1: {}\n  '1': {}\n", 3, "the key '1' stands twice", ""),
+        ("\x00", 1, "not YAML: control characters are not allowed", ""),
         (b"\xff\xfeclaims", 1, "not a claims file: 'utf-8' codec", "UTF-8"),
-        ("claims: &a {b: *a}\n", 1, "claims.b: not a mapping", ""),
-        ("claims: {a: &x [*x]}\n", 1, "claims.a: not a mapping", ""),
+        ("claims: &a {b: *a}\n", 1, "aliases or nesting beyond", ""),
+        ("claims: {a: &x [*x]}\n", 1, "aliases or nesting beyond", ""),
         ("claims: " + "[" * 60 + "]" * 60 + "\n", 1, "aliases or nesting beyond", ""),
-        ("claims: " + "{a: " * 400 + "1" + "}" * 400 + "\n", 1, "not a claims file", ""),
+        ("claims: " + "{a: " * 400 + "1" + "}" * 400 + "\n", 1, "aliases or nesting beyond", ""),
         # Ids.
         ("claims:\n  ../x: {}\n", 2, "claims.../x: not an id", "kebab-case"),
         ("claims:\n  Skewed: {}\n", 2, "claims.Skewed: not an id", "kebab-case"),
@@ -121,8 +121,8 @@ def test_merged_keys_count_and_an_error_in_one_points_at_the_id(tmp_path: Path) 
         ('claims:\n  "": {}\n', 2, "claims.: not an id", ""),
         ("claims:\n  <script>: {}\n", 2, "claims.<script>: not an id", ""),
         (f"claims:\n  ? {'x' * 2**18}\n  : {{}}\n", 2, "claims.xxxx", "80 at most"),
-        ("claims:\n  ? [a, b]\n  : {}\n", 2, "not an id", ""),
-        ("claims:\n  null: {}\n", 2, "claims.None: not an id", ""),
+        ("claims:\n  ? [a, b]\n  : {}\n", 2, "a key is not text", ""),
+        ("claims:\n  null: {}\n", 2, "claims.null.statement: is required", ""),
         # Keys and values.
         (READS + "    statemnt: y\n", 7, "claims.a.statemnt: unknown key", "did you mean 'statement'?"),
         (READS.replace("statement", "statemnt"), 3, "claims.a.statemnt: unknown key", "did you mean 'statement'?"),
@@ -134,8 +134,8 @@ def test_merged_keys_count_and_an_error_in_one_points_at_the_id(tmp_path: Path) 
         ("claims: {a: 3}\n", 1, "claims.a: not a mapping", "keys: statement"),
         ("claims: {a: }\n", 1, "claims.a: not a mapping", ""),
         ("claims: {a: !!python/object:os.system {args: [x]}}\n", 1, "claims.a.args: unknown key", ""),
-        (READS.replace(": x\n", ": !tag x\n"), 3, "claims.a.statement: not text", ""),
-        (READS.replace(": x\n", ": 2026-01-01\n"), 3, "claims.a.statement: not text", ""),
+        (READS.replace(": x\n", ": !tag x\n"), 3, "the tag '!tag' means nothing here", ""),
+        (READS.replace(": x\n", ": [x]\n"), 3, "claims.a.statement: not text", ""),
         (READS.replace("    arm: eager\n", ""), 2, "write either arm, or baseline and candidate", ""),
         (COMPARES + "    arm: eager\n", 2, "write either arm, or baseline and candidate", ""),
         (COMPARES.replace("    candidate: fused\n", ""), 2, "a comparison names both baseline and candidate", ""),

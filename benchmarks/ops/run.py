@@ -292,7 +292,7 @@ def _logged(made: session.Plan, logs: Path) -> Record:
     try:
         record = session.run_and_save(made, logs, raw)
     except (KeyboardInterrupt, SystemExit):
-        sys.stderr.write(f"interrupted; what was measured: {raw}\n  keep it: evidence import session {raw}\n")
+        sys.stderr.write(f"interrupted; what was measured: {raw}\n  keep it: evidence import {raw} --logs {logs}\n")
         raise
     _say(results(record))
     _say(_next_steps(record, logs))
@@ -304,7 +304,7 @@ def _next_steps(record: Record, logs: Path) -> str:
         (
             f"record    {logs / record.log / RECORD_NAME}",
             "check     python -m evidence.check",
-            f"claim     add an item with `source: {series(record.log)}` to docs/claims, then: evidence update",
+            f"claim     add an item with `series: {series(record.log)}` to docs/claims, then: evidence update",
         )
     )
 

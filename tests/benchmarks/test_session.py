@@ -15,11 +15,11 @@ import psutil
 import pytest
 
 from benchmarks import session
-from evidence.importers import add
+from evidence.importers import files_of
 from evidence.importers.session_stream import RAW_NAME, NotTried, read
 from evidence.schema import Cell, Crashed, HostConditions, Record, Rejected, Skipped, Timed
 from evidence.schema.text import dump
-from evidence.store import Loaded, Store
+from evidence.store import Loaded, Store, save
 from tests.benchmarks import toys
 
 RUN = """
@@ -210,7 +210,7 @@ def test_a_session_killed_at_any_moment_leaves_a_sound_store_and_a_readable_stre
     (raw,) = logs.glob(".incomplete/*/raw.jsonl")
     record = read(raw.read_bytes())
     assert {cell.phase for cell in record.cells if isinstance(cell, Crashed)} <= {"interrupted"}
-    name = add(logs, raw.read_bytes(), read)
+    name = save(logs, record, files_of(record, raw.read_bytes()))
     assert [loaded.entry.log for loaded in Store(logs) if isinstance(loaded, Loaded)] == [name]
     assert (logs / name / "raw.jsonl").read_bytes() == raw.read_bytes()
     wait_until_gone(tmp_path)

@@ -138,7 +138,7 @@ class Book:
         """
         self.statement(id_)
         try:
-            return sentences.figure(field, self.readings(id_), key="field")
+            return sentences.figure(field, self.readings(id_), "field")
         except ItemError as error:
             raise Unrenderable(f"{id_}: {error.message}", (), fix=error.fix) from None
 
@@ -192,6 +192,6 @@ class Book:
         except RecordError as error:
             # The record's own finding says what is wrong; a second one here would be its echo.
             return _Outcome(None, (), f"{placed.id}: its log does not load: {error.message}")
-        except ComparisonError as error:
+        except (ComparisonError, UnknownNameError) as error:
             message = f"{placed.id}: {error.message}"
             return _Outcome(None, ((UNBACKED, Finding(placed.at(), message, error.fix)),), message)

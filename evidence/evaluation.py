@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from evidence import statistics
 from evidence.compare import Comparison, compare, word_of
 from evidence.errors import ComparisonError, ItemError, UnknownNameError
-from evidence.readings import Quantity, coordinates, parse_quantity, process_values, unit_of
+from evidence.readings import Quantity, coordinates, parse_quantity, process_values, processes_of, unit_of
 from evidence.schema import Cell, Timed, Workload
 from evidence.schema.claims import Also, Claim, Expected
 from evidence.schema.metrics import Unit
@@ -19,6 +19,8 @@ from evidence.store import Loaded
 
 UNBACKED, CONTRADICTED, INCONCLUSIVE, UNEQUAL_WORK = "EV601", "EV602", "EV406", "EV404"
 MORE_THAN_ONE_AXIS, NOT_GATED, TOO_FEW = "EV405", "EV412", "EV201"
+CONTROL = "control"
+"""A reading of this name selects cells that the change cannot touch: how far it strays, the main one may stray too."""
 _ORDER = (Verdict.BETTER, Verdict.WORSE, Verdict.SAME, Verdict.INCONCLUSIVE, Verdict.INCOMPARABLE, Verdict.REFUSED)
 
 Loader = Callable[[str], Loaded]
@@ -48,6 +50,8 @@ class Reading:
     baseline: str
     candidate: str
     expect: Expected | Mapping[Expected, int] | None
+    control: Reading | None = None
+    """What holds this reading: its largest deviation is this one's least effect, and if it moved nothing is decided."""
 
     @property
     def is_comparison(self) -> bool:
@@ -58,7 +62,8 @@ class Reading:
     def all_comparisons(self) -> tuple[Comparison, ...]:
         """Every selected cell compared, identical configurations included."""
         names = [workload.name for workload in self.workloads]
-        return compare(self.loaded.record, self.baseline, self.candidate, self.quantity, names)
+        found = compare(self.loaded.record, self.baseline, self.candidate, self.quantity, names)
+        return tuple(_held(one, self.control) for one in found) if self.control is not None else found
 
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
@@ -69,6 +74,11 @@ class Reading:
     def identical(self) -> int:
         """How many cells were left out because both arms ran the same configuration."""
         return len(self.all_comparisons) - len(self.comparisons)
+
+    @cached_property
+    def moved(self) -> bool:
+        """Whether any compared cell is beyond the noise, as no cell of a control should be."""
+        return any(one.verdict in (Verdict.BETTER, Verdict.WORSE) for one in self.comparisons)
 
     @cached_property
     def ratios(self) -> tuple[Interval, ...]:
@@ -128,6 +138,18 @@ class Reading:
         return found
 
 
+def _held(one: Comparison, control: Reading) -> Comparison:
+    """Hold a decided comparison to a control; what it is the same as is decided by the base effect alone."""
+    if one.ratio is None or one.verdict not in (Verdict.BETTER, Verdict.WORSE):
+        return one
+    if control.moved:
+        return replace(one, verdict=Verdict.INCONCLUSIVE, reason="the control moved")
+    effect = max([one.effect, *(statistics.minimum_effect(ratio) for ratio in control.ratios)])
+    verdict = statistics.judge(one.ratio, effect)
+    reason = "within what the control strays" if verdict is Verdict.INCONCLUSIVE else one.reason
+    return replace(one, verdict=verdict, effect=effect, reason=reason)
+
+
 def value_of(loaded: Loaded, cell: Cell, quantity: Quantity) -> Value | None:
     """Return a cell's number with its interval over processes; exact where every process has the same."""
     numbers = process_values(loaded.record, cell, quantity)
@@ -148,6 +170,9 @@ def readings_of(claim: Claim, load: Loader) -> dict[str, Reading]:
     found = {"": _reading("", claim, None, load)}
     for name, also in claim.also.items():
         found[name] = _reading(name, claim, also, load)
+    control = found.get(CONTROL)
+    if control is not None and control.is_comparison and found[""].is_comparison:
+        found[""] = replace(found[""], control=control)
     return found
 
 
@@ -212,12 +237,12 @@ def require_expected(reading: Reading) -> None:
         ItemError: the log says otherwise; the rule names why (no number, unequal work, undecided, contradicted).
     """
     if not reading.is_comparison:
-        if not reading.values(reading.candidate):
-            cell = reading.loaded.record.cell(reading.candidate, reading.workloads[0].name)
-            kind = "holds no such number" if isinstance(cell, Timed) else f"is {cell.kind}"
-            raise ItemError(
-                UNBACKED, f"{cell.arm} on {cell.workload} {kind}", *_key(reading), fix="claim a cell that has one"
-            )
+        for workload in reading.workloads:
+            cell = reading.loaded.record.cell(reading.candidate, workload.name)
+            if value_of(reading.loaded, cell, reading.quantity) is None:
+                kind = f"holds no {reading.quantity}" if processes_of(cell) else f"is {cell.kind}"
+                message = f"{cell.arm} on {cell.workload} {kind}"
+                raise ItemError(UNBACKED, message, *_key(reading)[:-1], fix="narrow 'where' to the cells that have one")
         return
     if not reading.comparisons:
         message = f"all {reading.identical} cells ran identical configurations"

@@ -6,7 +6,7 @@ Digits are never chosen by an author, and a best case never stands alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from evidence import statistics, units
 from evidence.errors import ItemError, nearest
@@ -25,69 +25,74 @@ _NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)(?::(\
 _BEST_CASE = re.compile(r"\bup to\s*$", re.IGNORECASE)
 
 
-def lint(statement: str, devices: tuple[str, ...], key: str = "statement") -> None:
-    """Refuse what a free text must not say by hand.
+def lint(text: str, devices: Iterable[str], *parts: str | int) -> None:
+    """Refuse what a free text must not say by hand; `parts` is where the text stands in its item.
 
     Raises:
         ItemError: digits that stand alone, a device name, or an absolute word.
     """
-    text = _FIELD.sub(" ", statement)
+    text, where = _FIELD.sub(" ", text), parts[0]
+    if "{" in text or "}" in text:
+        raise ItemError(UNKNOWN_FIELD, f"a brace without its other in the {where}", *parts, fix="write {field}")
     if digits := STANDALONE_DIGITS.search(text):
-        raise ItemError(
-            UNKNOWN_FIELD, f"{digits[0]!r} is typed into the {key}", key, fix="write a field such as {ratio} or {batch}"
-        )
+        message = f"{digits[0]!r} is typed into the {where}"
+        raise ItemError(UNKNOWN_FIELD, message, *parts, fix="write a field such as {ratio} or {batch}")
     if absolute := ABSOLUTE_WORDS.search(text):
-        raise ItemError(
-            OVER_SCOPED, f"{absolute[0]!r} is wider than any measurement", key, fix="name the scope with a field"
-        )
-    for device in devices:
-        if device.lower() in text.lower():
-            raise ItemError(UNKNOWN_FIELD, f"the device {device!r} is typed into the {key}", key, fix="write {device}")
+        message = f"{absolute[0]!r} is wider than any measurement"
+        raise ItemError(OVER_SCOPED, message, *parts, fix="name the scope with a field")
+    for name in _device_names(devices):
+        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE):
+            raise ItemError(
+                UNKNOWN_FIELD, f"the device {name!r} is typed into the {where}", *parts, fix="write {device}"
+            )
 
 
-def render(statement: str, readings: Mapping[str, Reading]) -> tuple[str | Figure, ...]:
-    """Fill a statement from its readings.
+def _device_names(devices: Iterable[str]) -> Iterator[str]:
+    """Yield the models themselves, then the words in them that name one: the H200 of NVIDIA H200."""
+    models = [model for names in devices for model in names.split(", ")]
+    yield from models
+    for model in models:
+        yield from (word for word in model.split() if re.search(r"[A-Za-z]", word) and re.search(r"[0-9]", word))
+
+
+def render(text: str, readings: Mapping[str, Reading], *parts: str | int) -> tuple[str | Figure, ...]:
+    """Fill a template from its readings; `parts` is where it stands in its item.
 
     Raises:
         ItemError: a field that means nothing here, asks one number of several cells, or states a best case alone.
     """
-    parts: list[str | Figure] = []
-    names = [match[1] for match in _FIELD.finditer(statement)]
+    found: list[str | Figure] = []
     position = 0
-    for match in _FIELD.finditer(statement):
-        if before := statement[position : match.start()]:
-            parts.append(before)
-        if _BEST_CASE.search(statement[: match.start()]) and not _reducer(match[1]).startswith("max"):
-            raise ItemError(
-                OVER_SCOPED, f"'up to' before {{{match[1]}}}, which is not a maximum", "statement", fix="write .max"
-            )
-        parts.append(figure(match[1], readings))
+    for match in _FIELD.finditer(text):
+        if before := text[position : match.start()]:
+            found.append(before)
+        if _BEST_CASE.search(text[: match.start()]) and not _reducer(match[1]).startswith("max"):
+            message = f"'up to' before {{{match[1]}}}, which is not a maximum"
+            raise ItemError(OVER_SCOPED, message, *parts, fix="write .max")
+        found.append(figure(match[1], readings, *parts))
         position = match.end()
-    if position < len(statement):
-        parts.append(statement[position:])
-    _require_company(names)
-    return tuple(parts)
+    if position < len(text):
+        found.append(text[position:])
+    _require_company([match[1] for match in _FIELD.finditer(text)], *parts)
+    return tuple(found)
 
 
 def _reducer(name: str) -> str:
+    """Return the reducer of a field, also where the quantity is left out: `max` and `pairs.max` are of a value."""
     bare = name.split(":", 1)[0]
-    return next((reducer for reducer in sorted(REDUCERS, key=len, reverse=True) if bare.endswith(f".{reducer}")), "")
+    return next((one for one in sorted(REDUCERS, key=len, reverse=True) if f".{bare}".endswith(f".{one}")), "")
 
 
-def _require_company(names: list[str]) -> None:
+def _require_company(names: list[str], *parts: str | int) -> None:
     reducers = {_reducer(name) for name in names}
     company = reducers & {"geomean", "range", "min"} or any(name.split(".")[-1] == "tally" for name in names)
     if "max" in reducers and not company:
-        raise ItemError(
-            OVER_SCOPED,
-            "a .max alone: a best case never stands alone",
-            "statement",
-            fix="add .range, .geomean, .min or {tally}",
-        )
+        message = "a .max alone: a best case never stands alone"
+        raise ItemError(OVER_SCOPED, message, *parts, fix="add .range, .geomean, .min or {tally}")
 
 
-def figure(name: str, readings: Mapping[str, Reading], *, key: str = "statement") -> Figure:
-    """Render one field.
+def figure(name: str, readings: Mapping[str, Reading], *key: str | int) -> Figure:
+    """Render one field; `key` is where it stands in its item.
 
     Raises:
         ItemError: it means nothing here; the nearest field is named.
@@ -95,7 +100,7 @@ def figure(name: str, readings: Mapping[str, Reading], *, key: str = "statement"
     match = _NAME.fullmatch(name)
     if match is None:
         raise ItemError(
-            UNKNOWN_FIELD, f"{{{name}}} is not a field", key, fix="write {quantity}, {reading.quantity} or {fact}"
+            UNKNOWN_FIELD, f"{{{name}}} is not a field", *key, fix="write {quantity}, {reading.quantity} or {fact}"
         )
     words, unit = match[1].split("."), match[2] or ""
     reading = readings[""]
@@ -112,21 +117,31 @@ def figure(name: str, readings: Mapping[str, Reading], *, key: str = "statement"
     known = (*QUANTITIES, *facts, *(other for other in readings if other))
     hint = nearest(words[0], known)
     fix = f"did you mean {{{hint}}}?" if hint else f"fields: {', '.join(known)}"
-    raise ItemError(UNKNOWN_FIELD, f"{{{name}}} is neither a quantity, a reading nor a fact of the log", key, fix=fix)
+    raise ItemError(UNKNOWN_FIELD, f"{{{name}}} is neither a quantity, a reading nor a fact of the log", *key, fix=fix)
 
 
-def _quantity(name: str, quantity: str, reducer: str, unit: str, reading: Reading, key: str) -> Figure:
+def _quantity(
+    name: str, quantity: str, reducer: str, unit: str, reading: Reading, key: tuple[str | int, ...]
+) -> Figure:
     if (
         quantity in ("ratio", "change", "baseline", "verdict", "tally", "count", "identical")
         and not reading.is_comparison
     ):
-        raise ItemError(UNKNOWN_FIELD, f"{{{name}}} needs two arms, and this reading has one", key, fix="write {value}")
+        raise ItemError(
+            UNKNOWN_FIELD, f"{{{name}}} needs two arms, and this reading has one", *key, fix="write {value}"
+        )
     if quantity == "value" and reading.is_comparison:
-        raise ItemError(UNKNOWN_FIELD, f"{{{name}}}: two arms are compared", key, fix="write {baseline} or {candidate}")
+        raise ItemError(
+            UNKNOWN_FIELD, f"{{{name}}}: two arms are compared", *key, fix="write {baseline} or {candidate}"
+        )
     if reducer and reducer not in REDUCERS:
         raise ItemError(
-            UNKNOWN_FIELD, f"{{{name}}}: no reducer {reducer!r}", key, fix=f"reducers: {', '.join(REDUCERS)}"
+            UNKNOWN_FIELD, f"{{{name}}}: no reducer {reducer!r}", *key, fix=f"reducers: {', '.join(REDUCERS)}"
         )
+    if unit and quantity not in ("baseline", "candidate", "value"):
+        raise ItemError(UNKNOWN_FIELD, f"{{{name}}}: a {quantity} has no unit to choose", *key, fix="drop the unit")
+    if reducer and quantity in ("verdict", "tally", "count", "identical"):
+        raise ItemError(UNKNOWN_FIELD, f"{{{name}}}: {quantity} is of all cells", *key, fix=f"write {{{quantity}}}")
     match quantity:
         case "ratio" | "change":
             return _comparison(name, quantity, reducer, reading, key)
@@ -143,18 +158,18 @@ def _quantity(name: str, quantity: str, reducer: str, unit: str, reading: Readin
             return _value(name, reducer, unit, reading, arm, key)
 
 
-def _comparison(name: str, quantity: str, reducer: str, reading: Reading, key: str) -> Figure:
+def _comparison(name: str, quantity: str, reducer: str, reading: Reading, key: tuple[str | int, ...]) -> Figure:
     shown = [(one.workload, one.ratio, one.verdict) for one in reading.comparisons if one.ratio is not None]
     if not shown:
         reason = reading.comparisons[0].reason if reading.comparisons else "no cell is compared"
         raise ItemError(
-            UNKNOWN_FIELD, f"{{{name}}}: there is no ratio: {reason}", key, fix="claim a cell that was measured"
+            UNKNOWN_FIELD, f"{{{name}}}: there is no ratio: {reason}", *key, fix="claim a cell that was measured"
         )
     ratios = [ratio for _, ratio, _ in shown]
     if reducer == "geomean":
         if quantity != "ratio":
             raise ItemError(
-                UNKNOWN_FIELD, f"{{{name}}}: a geometric mean is of ratios", key, fix="write {ratio.geomean}"
+                UNKNOWN_FIELD, f"{{{name}}}: a geometric mean is of ratios", *key, fix="write {ratio.geomean}"
             )
         mean = statistics.geometric_mean(ratios).interval
         return Figure(ratio_text(mean), ratio_interval(mean), reading.verdict)
@@ -162,7 +177,7 @@ def _comparison(name: str, quantity: str, reducer: str, reading: Reading, key: s
         if len(shown) > 1:
             fix = f"narrow 'where', or write {{{name}.range}}, {{{name}.min}}, {{{name}.max}} or {{ratio.geomean}}"
             raise ItemError(
-                UNKNOWN_FIELD, f"{{{name}}} is one number, but {len(shown)} cells are selected", key, fix=fix
+                UNKNOWN_FIELD, f"{{{name}}} is one number, but {len(shown)} cells are selected", *key, fix=fix
             )
         return _one_comparison(quantity, ratios[0], reading, shown[0][2])
     low, high = min(shown, key=lambda one: one[1].value), max(shown, key=lambda one: one[1].value)
@@ -191,24 +206,24 @@ def _place(reading: Reading, workload: str) -> str:
     return ", ".join(f"{axis} {place[axis]}" for axis in facts if axis in place and axis != "shape") or workload
 
 
-def _value(name: str, reducer: str, unit: str, reading: Reading, arm: str, key: str) -> Figure:
+def _value(name: str, reducer: str, unit: str, reading: Reading, arm: str, key: tuple[str | int, ...]) -> Figure:
     values = reading.values(arm)
     if not values:
         raise ItemError(
-            "EV601", f"{{{name}}}: {arm} has no {reading.quantity} in the selected cells", key, fix="widen 'where'"
+            "EV601", f"{{{name}}}: {arm} has no {reading.quantity} in the selected cells", *key, fix="widen 'where'"
         )
     if not reducer and len(values) > 1:
         fix = f"narrow 'where', or write {{{name}.range}}, {{{name}.min}} or {{{name}.max}}"
-        raise ItemError(UNKNOWN_FIELD, f"{{{name}}} is one number, but {len(values)} cells are selected", key, fix=fix)
+        raise ItemError(UNKNOWN_FIELD, f"{{{name}}} is one number, but {len(values)} cells are selected", *key, fix=fix)
     if reducer == "geomean":
         raise ItemError(
-            UNKNOWN_FIELD, f"{{{name}}}: a geometric mean is of ratios", key, fix="write .range, .min or .max"
+            UNKNOWN_FIELD, f"{{{name}}}: a geometric mean is of ratios", *key, fix="write .range, .min or .max"
         )
     try:
         scale = units.scale_named(unit, reading.unit) if unit else None
     except ValueError as error:
         raise ItemError(
-            UNKNOWN_FIELD, f"{{{name}}}: {error}", key, fix="drop the unit, or write one that fits"
+            UNKNOWN_FIELD, f"{{{name}}}: {error}", *key, fix="drop the unit, or write one that fits"
         ) from None
     low, high = min(values, key=lambda one: one.interval.value), max(values, key=lambda one: one.interval.value)
     if reducer == "range":

@@ -128,10 +128,15 @@ def _switches(record: Record) -> str:
 def _software(record: Record) -> str:
     if not record.stacks:
         return f"{record.origin.tool} {record.origin.tool_version or ''}".strip() if record.origin else ""
-    pins = dict(package.split("==", 1) for stack in record.stacks for package in stack.packages)
-    words = [f"{name} {pins[name]}" for name in _FRAMEWORKS if name in pins]
+    versions: dict[str, dict[str, None]] = {}
+    for stack in record.stacks:
+        for package in stack.packages:
+            name, version = package.split("==", 1)
+            versions.setdefault(name, {})[version] = None
+    words = [f"{name} {'/'.join(versions[name])}" for name in _FRAMEWORKS if name in versions]
     words += [f"driver {host.driver}" for host in record.hosts if host.driver]
-    return ", ".join(dict.fromkeys([*words, f"Python {record.stacks[0].python}"]))
+    words += [f"Python {'/'.join(dict.fromkeys(stack.python for stack in record.stacks))}"]
+    return ", ".join(dict.fromkeys(words))
 
 
 def _instrument(record: Record, cell: Timed) -> str:

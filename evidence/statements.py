@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from evidence import sentences, statistics, units
 from evidence.claims import Placed
 from evidence.errors import ItemError
-from evidence.evaluation import Loader, Reading, readings_of, require_expected, tally
+from evidence.evaluation import CONTROL, Loader, Reading, readings_of, require_expected, tally
 from evidence.readings import device_of
 from evidence.schema import Cell, Timed
 from evidence.schema.claims import Claim, Mechanism, Status
@@ -17,8 +17,7 @@ from evidence.store import Loaded
 from evidence.views import Banner, Ratio, Shown, Statement
 
 MISSING_MECHANISM, CONTROL_MOVED, MECHANISM_NOT_FIRED, MISSING_LIMITATIONS = "EV613", "EV309", "EV310", "EV614"
-DO_NOT_CITE, SUPERSEDED, EXCESSIVE = "EV612", "EV611", "EV410"
-CONTROL = "control"
+DO_NOT_CITE, EXCESSIVE, MALFORMED = "EV612", "EV410", "EV620"
 _EXCESSIVE_SPEEDUP = 10.0
 
 
@@ -33,20 +32,21 @@ def build(placed: Placed[Claim], load: Loader, log_status: Mapping[str, Status])
     readings = readings_of(claim, load)
     main = readings[""]
     _require_citable(claim, readings.values(), log_status)
+    _require_pinned_for_a_reason(claim, readings, log_status)
+    _require_still_control(readings)
     for reading in readings.values():
         require_expected(reading)
-    _require_still_control(readings)
     _require_mechanism(claim, main, readings)
     _require_limitations(claim, main.loaded)
     _require_second_timer(claim, readings.values())
     devices = tuple(dict.fromkeys(device_of(reading.loaded.record) for reading in readings.values()))
-    sentences.lint(claim.statement, devices)
-    for text in claim.limitations:
-        sentences.lint(text, devices, "limitations")
+    for place, text in _free_texts(claim):
+        sentences.lint(text, devices, *place)
+    limitations = [_filled(text, readings, "limitations", index) for index, text in enumerate(claim.limitations)]
     logs = {reading.loaded.entry.log: reading.loaded for reading in readings.values()}
     return Statement(
         id=placed.id,
-        sentence=sentences.render(claim.statement, readings),
+        sentence=sentences.render(claim.statement, readings, "statement"),
         verdict=main.verdict if main.is_comparison else Verdict.SAME,
         word=main.word if main.is_comparison else "MEASURED",
         headline=_headline(main),
@@ -57,7 +57,7 @@ def build(placed: Placed[Claim], load: Loader, log_status: Mapping[str, Status])
         kind=main.loaded.entry.log.split("/", 1)[0],
         device=", ".join(devices),
         date=main.loaded.record.started_at.date().isoformat(),
-        evidence=tuple(evidence_of(one, claim.limitations) for one in logs.values()),
+        evidence=tuple(evidence_of(one, limitations) for one in logs.values()),
         banner=banner_of(claim.status),
     )
 
@@ -101,13 +101,49 @@ def _require_citable(claim: Claim, readings: Iterable[Reading], log_status: Mapp
             raise ItemError(DO_NOT_CITE, message, *key, fix="measure again, and claim the new log")
 
 
+def require_status_of_pinned(
+    series: str, log: str, status: Status | None, log_status: Mapping[str, Status], *parts: str | int
+) -> None:
+    """Refuse an item that names one log where it could name its series, unless a status says why."""
+    if series == log and status is None and log not in log_status:
+        message = f"{series} is pinned to its date, and nothing says why"
+        raise ItemError(MALFORMED, message, *parts, fix="name the series, or write status: {historical: why}")
+
+
+def _require_pinned_for_a_reason(
+    claim: Claim, readings: Mapping[str, Reading], log_status: Mapping[str, Status]
+) -> None:
+    for name, reading in readings.items():
+        own = claim.also[name].series if name else None
+        key = ("also", name, "series") if own is not None else ("series",)
+        log = reading.loaded.entry.log
+        require_status_of_pinned(own or claim.series, log, claim.status, log_status, *key)
+
+
+def _free_texts(claim: Claim) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield every text that an author writes in words, with its place."""
+    yield ("statement",), claim.statement
+    if claim.mechanism is not None:
+        for field in ("text", "unknown"):
+            text = getattr(claim.mechanism, field)
+            if text is not None:
+                yield ("mechanism", field), text
+    for index, text in enumerate(claim.limitations):
+        yield ("limitations", index), text
+
+
+def _filled(text: str, readings: Mapping[str, Reading], *parts: str | int) -> str:
+    """Fill a template that is shown as plain text."""
+    return "".join(part if isinstance(part, str) else part.text for part in sentences.render(text, readings, *parts))
+
+
 def _require_still_control(readings: Mapping[str, Reading]) -> None:
     """Hold the reading called `control` still: if it moved, the main effect cannot be attributed."""
     control, main = readings.get(CONTROL), readings[""]
     if control is None or not control.is_comparison or not main.is_comparison:
         return
-    moved = [one for one in control.comparisons if one.verdict in (Verdict.BETTER, Verdict.WORSE)]
-    if moved and main.expect not in ("inconclusive", None):
+    asked = main.expect if isinstance(main.expect, Mapping) else {main.expect}
+    if control.moved and not {"better", "worse"}.isdisjoint(asked):
         message = f"the control moved ({_reading_note(control)}), so the effect cannot be attributed"
         raise ItemError(CONTROL_MOVED, message, "also", CONTROL, fix="say expect: inconclusive, or measure again")
 
@@ -218,7 +254,8 @@ def _reading_note(reading: Reading) -> str:
         words.append(f"geometric mean {sentences.ratio_text(mean)} (95 % {sentences.ratio_interval(mean)})")
     words += [f"n {reading.processes}", scope]
     if reading.effect > statistics.BASE_EFFECT:
-        words.append(f"minimum effect raised to {units.format_number(100 * reading.effect, 1)} % by the A/A arm")
+        by = "the control" if reading.control is not None else "the A/A arm"
+        words.append(f"minimum effect raised to {units.format_number(100 * reading.effect, 1)} % by {by}")
     reasons = dict.fromkeys(one.reason for one in reading.comparisons if one.reason)
     return ", ".join(filter(None, [*words, *list(reasons)[:2]]))
 
@@ -227,8 +264,5 @@ def _mechanism_text(mechanism: Mechanism | None, readings: Mapping[str, Reading]
     if mechanism is None:
         return ""
     if mechanism.unknown is not None:
-        return f"Mechanism not established: {mechanism.unknown}"
-    text = "".join(
-        part if isinstance(part, str) else part.text for part in sentences.render(mechanism.text or "", readings)
-    )
-    return f"{text} ({mechanism.evidence})"
+        return f"Mechanism not established: {_filled(mechanism.unknown, readings, 'mechanism', 'unknown')}"
+    return f"{_filled(mechanism.text or '', readings, 'mechanism', 'text')} ({mechanism.evidence})"

@@ -232,5 +232,7 @@ def claims_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **ClaimsFile.model_json_schema()}
 
 
-STANDALONE_DIGITS = re.compile(r"(?<![\w.-])[0-9][0-9.,]*(?![\w-])")
+_UNITS = r"x|ns|us|µs|ms|s|kB|MB|GB|TB|KiB|MiB|GiB|B|J|kJ|W|GHz|MHz|tok"
+STANDALONE_DIGITS = re.compile(rf"(?<![\w.])(?<!\w-)\.?[0-9][0-9.,]*(?:(?:{_UNITS})\b|(?![\w-]))")
+"""Digits that are a number, with a unit glued to them or not: `3.5x` and `-5 %`, but neither `fp8` nor `8-bit`."""
 ABSOLUTE_WORDS = re.compile(r"\b(always|never|any|every|universally)\b", re.IGNORECASE)

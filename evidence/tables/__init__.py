@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from evidence.claims import Placed
 from evidence.evaluation import Loader
+from evidence.readings import device_of
 from evidence.schema.claims import DerivedColumn, Status, TableSpec
+from evidence.sentences import lint
 from evidence.stance import evidence_of, stance_of
-from evidence.statements import banner_of
+from evidence.statements import banner_of, require_status_of_pinned
 from evidence.store import Loaded
 from evidence.tables.headings import axis_columns, column_of, footnotes_of, tally_of
 from evidence.tables.layout import (
@@ -18,12 +20,18 @@ from evidence.tables.layout import (
     cells_of,
     keys_of,
     load_log,
+    omitted_cells,
     places_of,
-    require_axes,
-    require_one_device,
     slots_of,
 )
 from evidence.tables.numbers import Grid, cell_of, row_of, scales_of, uncovered
+from evidence.tables.requirements import (
+    free_texts,
+    require_names,
+    require_not_covered,
+    require_notes,
+    require_one_device,
+)
 from evidence.views import Table
 
 
@@ -50,19 +58,26 @@ def build(placed: Placed[TableSpec], load: Loader, log_status: Mapping[str, Stat
     spec = placed.item
     logs = tuple(load_log(load, series, index) for index, series in enumerate(spec.series))
     columns = [one if isinstance(one, DerivedColumn) else DerivedColumn(value=one) for one in spec.columns]
-    require_axes(spec, logs)
+    for index, (series, one) in enumerate(zip(spec.series, logs, strict=True)):
+        require_status_of_pinned(series, one.entry.log, spec.status, log_status, "series", index)
+    require_names(spec, columns, logs)
+    require_not_covered(spec, logs)
     require_one_device(spec, columns, logs)
-    arms = arms_shown(spec, logs)
-    places, omitted = places_of(spec, logs, arms)
+    for parts, text in free_texts(spec):
+        lint(text, map(device_of, (one.record for one in logs)), *parts)
+    omitted = omitted_cells(spec, logs)
+    arms = arms_shown(spec, logs, omitted)
+    places = places_of(spec, logs, arms, omitted)
     slots = list(slots_of(spec, columns, arms, places))
-    grid = Grid(places, slots)
+    require_notes(spec, places)
+    grid = Grid(places, slots, omitted)
     for row, place in enumerate(places):
         for index, slot in enumerate(slots):
             grid.cells[row, index] = cell_of(spec, place, slot, arms, grid)
     scales = scales_of(spec, grid)
     rows = [row_of(spec, grid, row, scales) for row in range(len(places))]
     rows += [uncovered(spec, one, len(slots)) for one in spec.not_covered]
-    shown = frozenset(keys_of(places, arms))
+    shown = frozenset(keys_of(places, arms)) - omitted.keys()
     cells = [(place.loaded, cell) for place in places for cell in cells_of(place, arms)]
     view = Table(
         id=placed.id,
@@ -71,7 +86,7 @@ def build(placed: Placed[TableSpec], load: Loader, log_status: Mapping[str, Stat
         stance=stance_of(logs, cells, (*spec.rows, *filter(None, [spec.across]))),
         columns=(*axis_columns(spec), *(column_of(spec, grid, index, scales) for index in range(len(slots)))),
         rows=tuple(rows),
-        footnotes=tuple(footnotes_of(spec, grid, omitted)),
+        footnotes=tuple(footnotes_of(spec, columns, logs, grid)),
         evidence=tuple(evidence_of(one) for one in logs),
         banner=banner_of(_worst(spec, logs, log_status)),
     )

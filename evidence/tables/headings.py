@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from evidence import roofline, statistics, units
-from evidence.compare import word_of
-from evidence.readings import device_of, unit_of
+from evidence.compare import compare, word_of
+from evidence.readings import device_of, parse_quantity, unit_of
 from evidence.schema import OpWorkload
-from evidence.schema.claims import TableSpec
+from evidence.schema.claims import DerivedColumn, TableSpec
 from evidence.schema.metrics import Better, Unit
 from evidence.selection import ARM
 from evidence.statistics import Interval, Verdict
+from evidence.store import Loaded
 from evidence.tables.layout import CellKey, Slot, baseline_of
 from evidence.tables.numbers import Grid, absence, group_of
 from evidence.units import Scale
@@ -91,7 +92,9 @@ def tally_of(grid: Grid) -> str:
     return " · ".join(f"{count} {word}" for word, count in [*verdicts.items(), *refused.items(), *absent.items()])
 
 
-def footnotes_of(spec: TableSpec, grid: Grid, omitted: Sequence[CellKey]) -> Iterator[str]:
+def footnotes_of(
+    spec: TableSpec, columns: Sequence[DerivedColumn], logs: Sequence[Loaded], grid: Grid
+) -> Iterator[str]:
     """Yield what a reader must know of the whole table: noise floor, omissions, rows of identical configuration."""
     noise = [one.noise for _, one in grid.comparisons if one.noise is not None]
     if noise:
@@ -102,10 +105,32 @@ def footnotes_of(spec: TableSpec, grid: Grid, omitted: Sequence[CellKey]) -> Ite
         raised = effect > statistics.BASE_EFFECT
         text = f"Noise floor: the baseline against itself, measured alike, gives {ends} (95 %)"
         yield f"{text}; the minimum effect is {'up to ' if raised else ''}{units.format_number(100 * effect, 1)} %."
-    for one in spec.omit:
-        count = len({key[2] for key in omitted})
-        yield f"Left out: {count} {'row' if count == 1 else 'rows'}: {one.why}"
+    for index, omission in enumerate(spec.omit):
+        keys = [key for key, by in grid.omitted.items() if by == index]
+        rows = len({(log, workload) for log, _, workload in keys})
+        arms = f"{', '.join(omission.where[ARM])} in " if ARM in omission.where else ""
+        verdicts = _verdicts_left_out(spec, columns, logs, keys)
+        told = f" ({', '.join(f'{count} {word}' for word, count in verdicts.items())})" if verdicts else ""
+        yield f"Left out: {arms}{rows} {'row' if rows == 1 else 'rows'}{told}: {omission.why}"
     identical = sum(one.is_identical for _, one in grid.comparisons)
     if identical:
-        rows = "row" if identical == 1 else "rows"
-        yield f"{identical} {rows} ran the same configuration under both arms: noise, not an effect."
+        noun = "row" if identical == 1 else "rows"
+        yield f"{identical} {noun} ran the same configuration under both arms: noise, not an effect."
+
+
+def _verdicts_left_out(
+    spec: TableSpec, columns: Sequence[DerivedColumn], logs: Sequence[Loaded], keys: Sequence[CellKey]
+) -> Counter[str]:
+    """Count what the columns would have said of cells that are left out: a reason must not hide a loss."""
+    records = {one.entry.log: one.record for one in logs}
+    found: Counter[str] = Counter()
+    for column in columns:
+        if column.kind not in ("ratio", "change"):
+            continue
+        quantity = parse_quantity(getattr(column, column.kind))
+        for log, arm, workload in keys:
+            baseline = baseline_of(spec, column, arm)
+            if baseline in (None, arm) or records[log].arm(arm).role == "control":
+                continue
+            found[compare(records[log], baseline or "", arm, quantity, [workload])[0].word.lower()] += 1
+    return found

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from evidence.errors import ComparisonError, ItemError, UnknownNameError
 from evidence.evaluation import Loader
-from evidence.readings import Quantity, coordinates, device_of, parse_quantity, unit_of
+from evidence.readings import Quantity, coordinates, parse_quantity, unit_of
 from evidence.schema import Cell, Record, Workload
 from evidence.schema.claims import DerivedColumn, TableSpec
-from evidence.selection import ARM, axes_of, matches, select
+from evidence.selection import ARM, matches
 from evidence.store import Loaded
 
-UNBACKED, MALFORMED, MIXED_DEVICES, MIXED_STACKS = "EV601", "EV620", "EV607", "EV608"
+UNBACKED, MALFORMED = "EV601", "EV620"
 CellKey = tuple[str, str, str]
 """Log, arm, workload."""
 
@@ -48,68 +48,60 @@ def load_log(load: Loader, series: str, index: int) -> Loaded:
         raise ItemError(UNBACKED, error.message, "series", index, fix=error.fix) from None
 
 
-def require_axes(spec: TableSpec, logs: Sequence[Loaded]) -> None:
-    """Refuse row and column axes that no log has."""
-    known = {axis for one in logs for axis in axes_of(one.record)}
-    asked = [("rows", index, axis) for index, axis in enumerate(spec.rows)]
-    asked += [("across", 0, spec.across)] if spec.across else []
-    for key, index, axis in asked:
-        if axis not in known:
-            error = UnknownNameError("axis", axis, known)
-            raise ItemError(UNBACKED, error.message, key, index, fix=error.fix)
+def omitted_cells(spec: TableSpec, logs: Sequence[Loaded]) -> dict[CellKey, int]:
+    """Return the cells that `omit` leaves out, each with the first omission that names it."""
+    found: dict[CellKey, int] = {}
+    for index, one in enumerate(spec.omit):
+        named = [
+            (loaded.entry.log, arm.name, workload.name)
+            for loaded in logs
+            for workload in loaded.record.workloads
+            for arm in loaded.record.arms
+            if matches({**coordinates(loaded.record, workload), ARM: arm.name}, one.where)
+        ]
+        if not named:
+            raise ItemError(UNBACKED, "it leaves out no cell", "omit", index, "where", fix="drop it, or widen it")
+        for key in named:
+            found.setdefault(key, index)
+    return found
 
 
-def require_one_device(spec: TableSpec, columns: Sequence[DerivedColumn], logs: Sequence[Loaded]) -> None:
-    """Absolute numbers of two devices or stacks never stand in one table."""
-    absolute = [index for index, column in enumerate(columns) if column.kind == "value"]
-    devices = dict.fromkeys(device_of(one.record) for one in logs)
-    if len(devices) > 1:
-        if absolute or "device" not in spec.rows:
-            fix = "put device into rows and show only ratio, change and peak columns, or write one table a device"
-            raise ItemError(MIXED_DEVICES, f"absolute numbers of {', '.join(devices)} in one table", "series", fix=fix)
-        return
-    stacks = {tuple(sorted(stack.packages for stack in one.record.stacks)) for one in logs}
-    if len(stacks) > 1 and absolute:
-        raise ItemError(
-            MIXED_STACKS,
-            "absolute numbers of several software stacks in one table",
-            "series",
-            fix="write one table a stack",
-        )
+def arms_shown(spec: TableSpec, logs: Sequence[Loaded], omitted: Collection[CellKey]) -> tuple[str, ...]:
+    """Return the arms in the records' order: those `where` names, else all but controls, which are the noise floor.
 
-
-def arms_shown(spec: TableSpec, logs: Sequence[Loaded]) -> tuple[str, ...]:
-    """Return the arms in the records' order: those `where` names, else all but controls, which are the noise floor."""
-    names = dict.fromkeys(arm.name for one in logs for arm in one.record.arms if arm.role != "control")
+    An arm that `omit` leaves out everywhere has no column either.
+    """
     wanted = spec.where.get(ARM)
-    if wanted is None:
-        return tuple(names)
-    every = {arm.name for one in logs for arm in one.record.arms}
-    for name in wanted:
-        if name not in every:
-            error = UnknownNameError(ARM, name, every)
-            raise ItemError(UNBACKED, error.message, "where", ARM, fix=error.fix)
-    return tuple(wanted)
+    names = dict.fromkeys(
+        wanted or (arm.name for one in logs for arm in one.record.arms if arm.role != "control"),
+    )
+    every = [
+        (loaded.entry.log, arm.name, w.name)
+        for loaded in logs
+        for arm in loaded.record.arms
+        for w in loaded.record.workloads
+    ]
+    left = {arm for log, arm, workload in every if (log, arm, workload) not in omitted}
+    return tuple(name for name in names if name in left)
 
 
-def places_of(spec: TableSpec, logs: Sequence[Loaded], arms: Sequence[str]) -> tuple[list[Place], list[CellKey]]:
-    """Group the selected cells into rows, and list those that `omit` leaves out."""
+def places_of(
+    spec: TableSpec, logs: Sequence[Loaded], arms: Sequence[str], omitted: Collection[CellKey]
+) -> list[Place]:
+    """Group the selected cells into rows; a row whose every cell is left out is none."""
     places: list[Place] = []
-    omitted: list[CellKey] = []
+    wanted = {axis: values for axis, values in spec.where.items() if axis != ARM}
     for loaded in logs:
         record = loaded.record
-        try:
-            workloads = select(record, {axis: values for axis, values in spec.where.items() if axis in axes_of(record)})
-        except UnknownNameError as error:
-            raise ItemError(UNBACKED, f"{loaded.entry.log}: {error.message}", "where", fix=error.fix) from None
+        own = [arm for arm in arms if any(one.name == arm for one in record.arms)]
+
+        def is_left(names: Iterable[str], workloads: Iterable[Workload], log: str = loaded.entry.log) -> bool:
+            return any((log, name, workload.name) not in omitted for name in names for workload in workloads)
+
         groups: dict[tuple[str, ...], dict[str, Workload]] = {}
-        for workload in workloads:
+        for workload in record.workloads:
             place = coordinates(record, workload)
-            if any(
-                matches(place, {k: v for k, v in one.where.items() if k != ARM}) and ARM not in one.where
-                for one in spec.omit
-            ):
-                omitted += [(loaded.entry.log, arm.name, workload.name) for arm in record.arms]
+            if not matches(place, wanted) or not is_left(own, [workload]):
                 continue
             values = tuple(place.get(axis, "–") for axis in spec.rows if axis != ARM)
             across = place.get(spec.across, "–") if spec.across and spec.across != ARM else ""
@@ -118,12 +110,20 @@ def places_of(spec: TableSpec, logs: Sequence[Loaded], arms: Sequence[str]) -> t
                 raise _ambiguous(spec, record, group[across], workload)
             group[across] = workload
         for values, group in groups.items():
-            for arm in arms if ARM in spec.rows else ("",):
-                if not arm or any(one.name == arm for one in record.arms):
+            if ARM not in spec.rows:
+                places.append(Place(loaded, _with_arm(spec, values, ""), "", group))
+                continue
+            for arm in own:
+                if is_left([arm], group.values()):
                     places.append(Place(loaded, _with_arm(spec, values, arm), arm, group))
     if not places:
         raise ItemError(UNBACKED, "no cell is selected", "where", fix="widen 'where'")
-    return places, omitted
+    return places
+
+
+def where_of(place: Place) -> dict[str, str]:
+    """Return a row's place on every axis, for notes to select it by."""
+    return {**coordinates(place.loaded.record, next(iter(place.workloads.values()))), ARM: place.arm}
 
 
 def _with_arm(spec: TableSpec, values: tuple[str, ...], arm: str) -> tuple[str, ...]:
@@ -161,6 +161,9 @@ def slots_of(
                 yield Slot(kind, quantity, column, "", value)
                 continue
             shown = [arm for arm in arms if kind in ("value", "peak") or not is_own_baseline(spec, column, arm, index)]
+            if not shown:
+                message = f"no arm is left to compare: {', '.join(arms)} is the baseline"
+                raise ItemError(MALFORMED, message, "columns", index, fix="widen 'where', or drop the column")
             if len(shown) > 1 and spec.across != ARM:
                 fix = "add arm to rows, or write across: arm, or name one arm in 'where'"
                 raise ItemError(

@@ -15,7 +15,16 @@ from evidence.schema.claims import Omission, TableSpec
 from evidence.selection import ARM, matches
 from evidence.statistics import Interval
 from evidence.store import Loaded
-from evidence.tables.layout import MALFORMED, UNBACKED, Place, Slot, baseline_of, is_own_baseline
+from evidence.tables.layout import (
+    MALFORMED,
+    UNBACKED,
+    CellKey,
+    Place,
+    Slot,
+    baseline_of,
+    is_own_baseline,
+    where_of,
+)
 from evidence.units import Scale
 from evidence.views import Absent, Measured, Ratio, Row, Shown, TableCell, Words
 
@@ -36,6 +45,7 @@ class Grid:
 
     places: list[Place]
     slots: list[Slot]
+    omitted: Mapping[CellKey, int]
     cells: dict[tuple[int, int], TableCell | Number] = field(default_factory=dict)
     comparisons: list[tuple[Loaded, Comparison]] = field(default_factory=list)
 
@@ -54,6 +64,8 @@ def cell_of(spec: TableSpec, place: Place, slot: Slot, arms: Sequence[str], grid
         return Absent("missing", f"no arm {arm} in this log")
     quantity = slot.quantity or Quantity("")
     cell = record.cell(arm, workload.name)
+    if (place.loaded.entry.log, arm, workload.name) in grid.omitted:
+        return Absent("missing", "left out")
     if slot.kind in ("value", "peak"):
         return _number(place.loaded, cell, quantity, slot.kind)
     index = grid.slots.index(slot)
@@ -193,8 +205,7 @@ def row_of(spec: TableSpec, grid: Grid, row: int, scales: Mapping[tuple[str, str
         cells.append(
             _measured(cell, scales[group_of(slot)], decimals[group_of(slot)]) if isinstance(cell, Number) else cell
         )
-    where = {**coordinates(place.loaded.record, next(iter(place.workloads.values()))), ARM: place.arm}
-    notes = "; ".join(note.why for note in spec.notes if matches(where, note.where))
+    notes = "; ".join(note.why for note in spec.notes if matches(where_of(place), note.where))
     return Row(tuple(cells), _one_absence(cells[len(place.values) :]), notes)
 
 

@@ -1,0 +1,95 @@
+"""Owns what a specification must keep before it is laid out: names that exist, one device, texts without numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from evidence.errors import ItemError, UnknownNameError
+from evidence.readings import coordinates, device_of
+from evidence.schema.claims import DerivedColumn, TableSpec
+from evidence.selection import ARM, axes_of, matches
+from evidence.store import Loaded
+from evidence.tables.layout import MALFORMED, UNBACKED, Place, where_of
+
+MIXED_DEVICES, MIXED_STACKS = "EV607", "EV608"
+
+
+def require_names(spec: TableSpec, columns: Sequence[DerivedColumn], logs: Sequence[Loaded]) -> None:
+    """Refuse axes and values that no log has: a misspelt one would select nothing, or everything, without a word."""
+    known: dict[str, set[str]] = {}
+    for loaded in logs:
+        for axis, found in axes_of(loaded.record).items():
+            known.setdefault(axis, set()).update(found)
+    asked: list[tuple[tuple[str | int, ...], str]] = [(("rows", index), axis) for index, axis in enumerate(spec.rows)]
+    asked += [(("across",), spec.across)] if spec.across else []
+    asked += [(("columns", index, "by"), column.by) for index, column in enumerate(columns) if column.by]
+    selections: list[tuple[tuple[str | int, ...], Mapping[str, Sequence[str]]]] = [(("where",), spec.where)]
+    selections += [(("notes", index, "where"), one.where) for index, one in enumerate(spec.notes)]
+    selections += [(("omit", index, "where"), one.where) for index, one in enumerate(spec.omit)]
+    asked += [((*key, axis), axis) for key, where in selections for axis in where]
+    for key, axis in asked:
+        if axis not in known:
+            error = UnknownNameError("axis", axis, known)
+            raise ItemError(UNBACKED, error.message, *key, fix=error.fix)
+    for key, where in selections:
+        for axis, values in where.items():
+            for value in values:
+                if value not in known[axis]:
+                    error = UnknownNameError(f"value of {axis}", value, known[axis])
+                    raise ItemError(UNBACKED, error.message, *key, axis, fix=error.fix)
+
+
+def require_not_covered(spec: TableSpec, logs: Sequence[Loaded]) -> None:
+    """Refuse a row said to be missing that a log has, or that no row of this table could be."""
+    for index, one in enumerate(spec.not_covered):
+        key = ("not_covered", index, "where")
+        for axis in one.where:
+            if axis not in spec.rows:
+                raise ItemError(MALFORMED, f"{axis} is not in rows", *key, axis, fix=f"rows: {', '.join(spec.rows)}")
+        for loaded in logs:
+            for workload in loaded.record.workloads:
+                for arm in loaded.record.arms:
+                    if matches({**coordinates(loaded.record, workload), ARM: arm.name}, one.where):
+                        message = f"{loaded.entry.log} has {workload.name}, which is said not to be covered"
+                        raise ItemError(MALFORMED, message, *key, fix="drop it, or name the values that were not run")
+
+
+def require_one_device(spec: TableSpec, columns: Sequence[DerivedColumn], logs: Sequence[Loaded]) -> None:
+    """Absolute numbers of two devices or stacks never stand in one table."""
+    absolute = [index for index, column in enumerate(columns) if column.kind == "value"]
+    devices = dict.fromkeys(device_of(one.record) for one in logs)
+    if len(devices) > 1:
+        if absolute or "device" not in spec.rows:
+            fix = "put device into rows and show only ratio, change and peak columns, or write one table a device"
+            raise ItemError(MIXED_DEVICES, f"absolute numbers of {', '.join(devices)} in one table", "series", fix=fix)
+        return
+    stacks = {tuple(sorted(stack.packages for stack in one.record.stacks)) for one in logs}
+    if len(stacks) > 1 and absolute:
+        raise ItemError(
+            MIXED_STACKS,
+            "absolute numbers of several software stacks in one table",
+            "series",
+            fix="write one table a stack",
+        )
+
+
+def require_notes(spec: TableSpec, places: Sequence[Place]) -> None:
+    """Refuse a note on no row."""
+    for index, note in enumerate(spec.notes):
+        if not any(matches(where_of(place), note.where) for place in places):
+            raise ItemError(UNBACKED, "it notes no row of the table", "notes", index, "where", fix="drop or widen it")
+
+
+def free_texts(spec: TableSpec) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield every text that an author writes in words, with its place."""
+    yield ("title",), spec.title
+    for index, column in enumerate(spec.columns):
+        if isinstance(column, DerivedColumn):
+            for field in ("title", "text"):
+                if text := getattr(column, field):
+                    yield ("columns", index, field), text
+            for value, text in (column.cells or {}).items():
+                yield ("columns", index, "cells", value), text
+    for key in ("notes", "omit", "not_covered"):
+        for index, one in enumerate(getattr(spec, key)):
+            yield (key, index, "why"), one.why

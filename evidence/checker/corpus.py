@@ -5,6 +5,7 @@ Everything is read when it is first asked for. Records stream by and are not kep
 
 from __future__ import annotations
 
+import collections
 import datetime
 import functools
 from collections.abc import Iterable, Iterator, Mapping
@@ -83,7 +84,7 @@ class Corpus:
         self._facts: Facts | None = None
         self._told: set[str] = set()
         self._trees: dict[str, str | None] = {}
-        self._digests: dict[Path, str | None] = {}
+        self._digests: dict[str, str | None] = {}
         self._last_text: tuple[Path, str] | None = None
 
     @property
@@ -121,13 +122,14 @@ class Corpus:
 
     def fault(
         self, loaded: Loaded, faults: Iterable[Fault], fix: str = "", severity: Severity | None = None
-    ) -> Iterator[Finding]:
-        """Yield one finding for all faults of one kind in a record, at the first of them: one finding an item."""
-        found = list(faults)
-        if found:
-            more = f" (and {len(found) - 1} more like it)" if len(found) > 1 else ""
-            at = self.place(loaded, *found[0].parts)
-            yield Finding(at, f"{found[0].message}{more}", fix, self.cited.get(loaded.entry.log, ()), severity)
+    ) -> tuple[Finding, ...]:
+        """Return one finding for all faults of one kind in a record, at the first of them: one finding an item."""
+        found = tuple(faults)
+        if not found:
+            return ()
+        more = f" (and {len(found) - 1} more like it)" if len(found) > 1 else ""
+        at = self.place(loaded, *found[0].parts)
+        return (Finding(at, f"{found[0].message}{more}", fix, self.cited.get(loaded.entry.log, ()), severity),)
 
     def tell_once(self, message: str, fix: str = "") -> Iterator[Finding]:
         """Yield a finding about the whole project the first time it is met: one cause is not one finding a record."""
@@ -143,10 +145,10 @@ class Corpus:
         pointer = pointer_of(parts)
         return Location(path, line_of(self._text(loaded.entry.path), pointer), pointer)
 
-    def digest(self, path: Path) -> str | None:
+    def digest(self, path: str) -> str | None:
         """Return the sha256 of a file, read once; None if there is no such file."""
         if path not in self._digests:
-            self._digests[path] = ledger.digest_of(path) if path.is_file() else None
+            self._digests[path] = ledger.digest_of(Path(path)) if Path(path).is_file() else None
         return self._digests[path]
 
     @functools.cached_property
@@ -180,6 +182,12 @@ class Corpus:
             return ledger.read(self.store.root)
         except LedgerError:
             return {}
+
+    @functools.cached_property
+    def rerun(self) -> frozenset[str]:
+        """The series that have more than one log."""
+        counted = collections.Counter(entry.series for entry in self.store.entries)
+        return frozenset(series for series, count in counted.items() if count > 1)
 
     @functools.cached_property
     def newest(self) -> frozenset[str]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple, TypeAlias
 
+from evidence.readings import processes_of
 from evidence.schema import (
     Accelerator,
     Arm,
     DeviceConditions,
+    EngineWorkload,
     Failed,
     Gate,
     Host,
@@ -24,16 +26,17 @@ from evidence.schema import (
     Workload,
 )
 
-Window = tuple[float, float]
+Window: TypeAlias = tuple[float, float]
+Device: TypeAlias = tuple[str, int, Accelerator]
+"""Host, index and description of an accelerator."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """The samples of one metric in one process: the slowest rank of each iteration, in order and sorted."""
 
     process: Process
     values: tuple[float, ...]
-    ordered: tuple[float, ...]
+    ordered: Sequence[float]
     median: float
 
 
@@ -85,6 +88,13 @@ class Facts:
         return tuple((index, cell) for index, cell in enumerate(self.record.cells) if isinstance(cell, Imported))
 
     @cached_property
+    def served(self) -> bool:
+        """Whether anything was asked of a server: a workload of requests, or a process that counts them."""
+        return any(isinstance(workload, EngineWorkload) for workload in self.record.workloads) or any(
+            process.requests is not None for cell in self.record.cells for process in processes_of(cell)[:1]
+        )
+
+    @cached_property
     def outcomes(self) -> tuple[tuple[tuple[str | int, ...], str, Passed | Failed], ...]:
         """Every outcome of a gate: the parts of its pointer, the arm's name, and itself."""
         return tuple(self._outcomes())
@@ -109,6 +119,11 @@ class Facts:
         return {index: _columns(cell.processes) for index, cell in self.timed}
 
     @cached_property
+    def by_cell(self) -> dict[tuple[str, str], dict[str, tuple[Column, ...]]]:
+        """Arm and workload of a timed cell -> metric -> one column a process."""
+        return {(cell.arm, cell.workload): self.columns[index] for index, cell in self.timed}
+
+    @cached_property
     def times(self) -> dict[int, float]:
         """Index of a timed cell -> the median over processes of its first duration; cells without one are not here."""
         found: dict[int, float] = {}
@@ -129,13 +144,22 @@ class Facts:
         found.sort()
         return tuple(found)
 
-    def devices_of(self, arm: Arm) -> tuple[tuple[str, int, Accelerator], ...]:
-        """Return host, index and description of the accelerators an arm ran on."""
-        return tuple(
-            (rank.host, rank.device, self.hosts[rank.host].accelerators[rank.device])
-            for rank in arm.ranks
-            if rank.device is not None
-        )
+    @cached_property
+    def devices(self) -> dict[str, tuple[Device, ...]]:
+        """Name of an arm -> the accelerators it ran on."""
+        return {
+            arm.name: tuple(
+                (rank.host, rank.device, self.hosts[rank.host].accelerators[rank.device])
+                for rank in arm.ranks
+                if rank.device is not None
+            )
+            for arm in self.record.arms
+        }
+
+    @cached_property
+    def environment(self) -> int:
+        """A hash of the machines and stacks: equal for records of one environment."""
+        return hash((self.record.hosts, self.record.stacks))
 
     @cached_property
     def readings(self) -> dict[tuple[str, int], DeviceConditions]:
@@ -153,13 +177,20 @@ def median(values: Sequence[float]) -> float:
 def _columns(processes: Sequence[Process]) -> dict[str, tuple[Column, ...]]:
     found: dict[str, list[Column]] = {}
     for process in processes:
+        if len(process.samples) == 1:
+            alone = process.samples[0]
+            found.setdefault(alone.metric, []).append(_column(process, alone.values))
+            continue
         by_metric: dict[str, list[tuple[float, ...]]] = {}
         for samples in process.samples:
             by_metric.setdefault(samples.metric, []).append(samples.values)
         for metric, ranks in by_metric.items():
             values = ranks[0] if len(ranks) == 1 else tuple(map(max, zip(*ranks, strict=False)))
-            ordered = tuple(sorted(values))
-            half = len(ordered) // 2
-            column = Column(process, values, ordered, (ordered[half] + ordered[~half]) / 2)
-            found.setdefault(metric, []).append(column)
+            found.setdefault(metric, []).append(_column(process, values))
     return {metric: tuple(columns) for metric, columns in found.items()}
+
+
+def _column(process: Process, values: tuple[float, ...]) -> Column:
+    ordered = sorted(values)
+    half = len(ordered) // 2
+    return Column(process, values, ordered, (ordered[half] + ordered[~half]) / 2)

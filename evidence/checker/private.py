@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import filterfalse
 
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _PRIVATE_NET = rf"(?:10\.{_OCTET}|192\.168|172\.(?:1[6-9]|2[0-9]|3[01])|169\.254)\.{_OCTET}\.{_OCTET}"
@@ -58,7 +59,7 @@ def kinds_in(data: bytes, clean: set[bytes] | None) -> Iterator[tuple[str, int]]
 
     Args:
         data: The bytes of a text file; other bytes hold no text to look through.
-        clean: For JSON only: strings known to be clean, which grows. Records repeat most of their strings, so looking
+        clean: For JSON only: strings known to be clean, which grows. Records repeat most of theirs, so looking
             through new ones only makes the search cheap enough for every record.
     """
     if clean is None:
@@ -66,7 +67,8 @@ def kinds_in(data: bytes, clean: set[bytes] | None) -> Iterator[tuple[str, int]]
         for match in _ANY.finditer(text):
             yield _NAMES[str(match.lastgroup)], text.count("\n", 0, match.start()) + 1
         return
-    new = _strings(data) - clean
+    unseen = set(filterfalse(clean.__contains__, _strings(data)))
+    new = {piece for piece in unseen if len(piece) != _DIGEST_LENGTH or not piece.isalnum()}
     decoded = {piece: _decoded(piece) for piece in new}
     if _ANY.search(_APART.join(decoded.values())) is None:
         _remember(clean, new)
@@ -76,9 +78,9 @@ def kinds_in(data: bytes, clean: set[bytes] | None) -> Iterator[tuple[str, int]]
             yield _NAMES[str(found.lastgroup)], data.count(b"\n", 0, data.find(piece)) + 1
 
 
-def _strings(data: bytes) -> set[bytes]:
+def _strings(data: bytes) -> list[bytes]:
     """Return the strings of JSON text; without an escape in it, every second piece between quotes is one."""
-    return set(_STRING.findall(data)) if b"\\" in data else set(data.split(b'"')[1::2])
+    return _STRING.findall(data) if b"\\" in data else data.split(b'"')[1::2]
 
 
 def _decoded(piece: bytes) -> str:
@@ -91,7 +93,7 @@ def _decoded(piece: bytes) -> str:
         return text
 
 
-def _remember(clean: set[bytes], new: set[bytes]) -> None:
+def _remember(clean: set[bytes], strings: set[bytes]) -> None:
     if len(clean) > _MOST_CLEAN:
         clean.clear()
-    clean.update(piece for piece in new if len(piece) != _DIGEST_LENGTH)
+    clean |= strings

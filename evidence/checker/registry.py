@@ -209,17 +209,25 @@ def _over_records(
             corpus.remember(item)
             place = Location(corpus.name(item.entry.path))
             for rule in always if corpus.is_set_aside(item.entry.log) else applied:
-                yield from _guarded(rule, by_code, place, item, corpus)
+                # Inline, not `_guarded`: sixty rules a record make every call count.
+                try:
+                    for finding in rule.check(item, corpus):
+                        yield rule, finding
+                except Exception as error:  # noqa: BLE001 - the check fails closed whatever a rule does
+                    yield by_code["EV901"], _crash(rule, error, place)
 
 
 def _guarded(rule: Rule, by_code: dict[str, Rule], at: Location, *arguments: object) -> list[tuple[Rule, Finding]]:
     """Run one rule; an exception of any kind becomes EV901, so that no crash is a pass."""
     try:
         return [(rule, finding) for finding in rule.check(*arguments)]
-    except Exception as error:  # noqa: BLE001 - the check fails closed whatever a rule does
-        fix = error.fix if isinstance(error, EvidenceError) else ""
-        message = f"{rule.code} {rule.name} could not be checked: {type(error).__name__}: {error}"
-        return [(by_code["EV901"], Finding(at, message, fix))]
+    except Exception as error:  # noqa: BLE001 - as above
+        return [(by_code["EV901"], _crash(rule, error, at))]
+
+
+def _crash(rule: Rule, error: Exception, at: Location) -> Finding:
+    fix = error.fix if isinstance(error, EvidenceError) else ""
+    return Finding(at, f"{rule.code} {rule.name} could not be checked: {type(error).__name__}: {error}", fix)
 
 
 def _attributed(by_code: dict[str, Rule], corpus: Corpus) -> Iterator[tuple[Rule, Finding]]:

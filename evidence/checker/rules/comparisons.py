@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from statistics import fmean
 
 from evidence import statistics
 from evidence.checker.corpus import Corpus, Fault
+from evidence.checker.facts import Facts
 from evidence.checker.registry import corpus_rule, record_rule
 from evidence.compare import MINIMUM_PROCESSES, compare, timers_apart
 from evidence.diagnostics import Finding, Severity
 from evidence.errors import ComparisonError
 from evidence.evaluation import Reading
 from evidence.readings import Quantity, process_values
-from evidence.schema import Timed
+from evidence.schema import Cell, Timed
 from evidence.statistics import Verdict
 from evidence.store import Loaded
 
@@ -227,10 +230,12 @@ def unsound_control(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
             for metric in record.metrics:
                 if metric.role != "target" or metric.better == "neither":
                     continue
-                before, after = (process_values(record, cell, Quantity(metric.name)) for cell in cells)
+                before, after = (_medians(corpus.facts(loaded), cell, metric.name) for cell in cells)
                 if min(len(before), len(after)) < MINIMUM_PROCESSES:
                     continue
                 compared += 1
+                if _is_within(before, after, statistics.BASE_EFFECT):
+                    continue  # no interval round such a ratio lies beyond the effect
                 try:
                     ratio = statistics.gain(before, after, metric.better == "lower")
                 except ComparisonError:
@@ -243,6 +248,20 @@ def unsound_control(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
                     faults.append(Fault(f"{message} ({ratio.low:.3f} to {ratio.high:.3f})", ("arms", index)))
     if len(faults) > max(1, compared // 20):
         yield from corpus.fault(loaded, faults)
+
+
+def _medians(facts: Facts, cell: Cell, metric: str) -> Sequence[float]:
+    """Return a metric of a cell by process, from what the record rules share where it is there."""
+    columns = facts.by_cell.get((cell.arm, cell.workload), {}).get(metric)
+    return [one.median for one in columns] if columns else process_values(facts.record, cell, Quantity(metric))
+
+
+def _is_within(before: Sequence[float], after: Sequence[float], effect: float) -> bool:
+    """Whether the ratio of geometric means lies within an effect of 1."""
+    if min(before) <= 0 or min(after) <= 0:
+        return False
+    shift = fmean(map(math.log, before)) - fmean(map(math.log, after))
+    return abs(shift) <= math.log1p(effect)
 
 
 def _claimed(corpus: Corpus) -> Iterator[tuple[str, Reading]]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from pathlib import PurePosixPath
+from collections.abc import Callable, Iterable, Iterator
 
 from evidence.checker.corpus import Corpus, Fault
 from evidence.checker.facts import Facts, Window
@@ -16,12 +15,33 @@ from evidence.schema import Arm, DeviceConditions, GitSource, Host, Record, Stac
 from evidence.store import Loaded, Problem
 
 _REQUIRED = re.compile(r"'(\w+)' is a required property")
-_PLACEHOLDER = re.compile(r"\W*|unknown|none|null|n/?a|todo|tbd|undefined|default", re.IGNORECASE)
+_PLACEHOLDERS = frozenset({"", "unknown", "none", "null", "na", "n/a", "todo", "tbd", "undefined", "default"})
 _PYTHON = re.compile(r"[23]\.[0-9]+(\.[0-9]+)?([a-z+][\w.+-]*)?")
 _INTERPRETER = re.compile(r"(?:python|pypy)([0-9]+(?:\.[0-9]+)?)?t?(?:\.exe)?")
-_FRAMEWORKS = re.compile(
-    r"cupy|jax|jaxlib|mindspore|mlx|numba|onnxruntime|onnxruntime-gpu|paddlepaddle|paddlepaddle-gpu|pycuda|sglang"
-    r"|tensorflow|tensorrt|tensorrt-llm|tinygrad|torch|torch-npu|triton|triton-ascend|vllm"
+_FRAMEWORKS = frozenset(
+    {
+        "cupy",
+        "jax",
+        "jaxlib",
+        "mindspore",
+        "mlx",
+        "numba",
+        "onnxruntime",
+        "onnxruntime-gpu",
+        "paddlepaddle",
+        "paddlepaddle-gpu",
+        "pycuda",
+        "sglang",
+        "tensorflow",
+        "tensorrt",
+        "tensorrt-llm",
+        "tinygrad",
+        "torch",
+        "torch-npu",
+        "triton",
+        "triton-ascend",
+        "vllm",
+    }
 )
 
 IDLE = 0x1
@@ -77,7 +97,7 @@ def missing_environment(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
 
 
 @record_rule("EV102", "incomplete-environment", owns=_owns_below("/hosts/", "/stacks/"))
-def incomplete_environment(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def incomplete_environment(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """An environment lacks something that decides how fast it is.
 
     ## What it checks
@@ -92,18 +112,18 @@ def incomplete_environment(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     Let the runner read the machine again; a field it cannot read on this machine needs mending there first.
     """
     facts = corpus.facts(loaded)
-    yield from corpus.fault(loaded, _gaps(facts))
+    return corpus.fault(loaded, _gaps(facts))
 
 
 def _gaps(facts: Facts) -> Iterator[Fault]:
     hosts = {host.name: index for index, host in enumerate(facts.record.hosts)}
     stacks = {stack.name: index for index, stack in enumerate(facts.record.stacks)}
-    ranks = dict.fromkeys(rank for arm in facts.record.arms for rank in arm.ranks)
-    for name in dict.fromkeys(rank.host for rank in ranks):
-        devices = sorted({rank.device for rank in ranks if rank.host == name and rank.device is not None})
+    ranks = {(rank.host, rank.device, rank.stack) for arm in facts.record.arms for rank in arm.ranks}
+    for name in sorted({host for host, _, _ in ranks}):
+        devices = sorted({device for host, device, _ in ranks if host == name and device is not None})
         yield from _host_gaps(facts.hosts[name], ("hosts", hosts[name]), devices)
-    for name in dict.fromkeys(rank.stack for rank in ranks):
-        is_accelerated = any(rank.device is not None for rank in ranks if rank.stack == name)
+    for name in sorted({stack for _, _, stack in ranks}):
+        is_accelerated = any(device is not None for _, device, stack in ranks if stack == name)
         yield from _stack_gaps(facts.stacks[name], ("stacks", stacks[name]), is_accelerated)
 
 
@@ -123,14 +143,15 @@ def _stack_gaps(stack: Stack, at: tuple[str | int, ...], is_accelerated: bool) -
     if _PYTHON.fullmatch(stack.python) is None:
         yield Fault(f"stack {stack.name!r} has {stack.python!r} for a Python version", (*at, "python"))
     names = {package.partition("==")[0].lower().replace("_", "-") for package in stack.packages}
+    has_framework = bool(names) and (not is_accelerated or not names.isdisjoint(_FRAMEWORKS))
     if is_accelerated and _is_vague(stack.runtime):
         yield Fault(f"stack {stack.name!r} does not say its accelerator runtime", (*at, "runtime"))
-    if not names or (is_accelerated and not any(map(_FRAMEWORKS.fullmatch, names))):
+    if not has_framework:
         yield Fault(f"stack {stack.name!r} pins no framework", (*at, "packages"))
 
 
 def _is_vague(text: str | None) -> bool:
-    return text is None or _PLACEHOLDER.fullmatch(text) is not None
+    return text is None or text.strip(" -?._*").lower() in _PLACEHOLDERS
 
 
 @record_rule("EV103", "missing-command", owns=lambda problem: field_at_fault(problem).startswith("/provenance"))
@@ -169,7 +190,7 @@ def missing_source(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
 
 
 @record_rule("EV105", "dirty-source")
-def dirty_source(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def dirty_source(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """The measured work tree was not what its commit holds.
 
     ## What it checks
@@ -181,7 +202,7 @@ def dirty_source(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     ## How to fix it
     Commit the change, then measure again.
     """
-    yield from corpus.fault(
+    return corpus.fault(
         loaded,
         (
             Fault(f"source {source.name!r} had changes that are in no commit", ("sources", index, "tree_sha256"))
@@ -234,7 +255,7 @@ def _is_here(corpus: Corpus, record: Record, source: GitSource) -> bool:
 
 
 @record_rule("EV107", "source-mismatch")
-def source_mismatch(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def source_mismatch(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """The recorded commit holds other files than the record says.
 
     ## What it checks
@@ -247,7 +268,7 @@ def source_mismatch(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     ## How to fix it
     Measure again from a checkout of the commit.
     """
-    yield from corpus.fault(loaded, _mismatches(loaded.record, corpus))
+    return corpus.fault(loaded, _mismatches(loaded.record, corpus))
 
 
 def _mismatches(record: Record, corpus: Corpus) -> Iterator[Fault]:
@@ -282,7 +303,7 @@ def stale_source(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     for index, source in _trees(loaded.record):
         if _is_here(corpus, loaded.record, source):
             for at, path in enumerate(source.paths):
-                digest = corpus.digest(root / path.path)
+                digest = corpus.digest(f"{root}/{path.path}")
                 if digest != path.sha256:
                     how = "is gone" if digest is None else "has changed"
                     faults.append(Fault(f"{path.path} {how} since it was measured", ("sources", index, "paths", at)))
@@ -291,7 +312,7 @@ def stale_source(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
 
 
 @record_rule("EV109", "shared-device")
-def shared_device(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def shared_device(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """Somebody else's processes ran on the device.
 
     ## What it checks
@@ -307,9 +328,7 @@ def shared_device(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     def suspect(columns: DeviceConditions) -> bool:
         return columns.foreign_processes is not None and any(columns.foreign_processes)
 
-    yield from corpus.fault(
-        loaded, _suffered(corpus.facts(loaded), "shared", "was shared with other processes", suspect)
-    )
+    return corpus.fault(loaded, _suffered(corpus.facts(loaded), "shared", "was shared with other processes", suspect))
 
 
 @record_rule("EV110", "throttled")
@@ -329,10 +348,9 @@ def throttled(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     """
     facts = corpus.facts(loaded)
     unread = {
-        (host, device): arm.name
+        (host, device): cell.arm
         for _, cell in facts.timed
-        for arm in (facts.arms[cell.arm],)
-        for host, device, _ in facts.devices_of(arm)
+        for host, device, _ in facts.devices[cell.arm]
         if (host, device) not in facts.readings
     }
     if unread:
@@ -349,7 +367,7 @@ def _slowed(columns: DeviceConditions) -> bool:
 
 
 @mark("EV111", "power-capped")
-def power_capped(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def power_capped(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """The device ran against its power limit: said in the stance line, and no fault.
 
     ## What it checks
@@ -367,7 +385,7 @@ def power_capped(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
         counter, reasons = columns.power_violation_ns, columns.event_reasons
         return bool(counter and counter[-1] > counter[0]) or bool(reasons and any(one & POWER_CAP for one in reasons))
 
-    yield from corpus.fault(
+    return corpus.fault(
         loaded, _suffered(corpus.facts(loaded), "power-capped", "ran at its power limit", suspect, POWER_CAP)
     )
 
@@ -384,14 +402,14 @@ def _suffered(
     if not suspects:
         return
     for window, index, at in facts.windows:
-        arm = facts.arms[facts.record.cells[index].arm]
-        for host, device, _ in facts.devices_of(arm):
+        arm = facts.record.cells[index].arm
+        for host, device, _ in facts.devices[arm]:
             columns = facts.readings[host, device] if (host, device) in suspects else None
             if columns is None:
                 continue
             by_reason = condition != "shared" and _gives(columns, window, reasons)
             if by_reason or condition in conditions_of(facts.record, host, device, window):
-                message = f"device {device} of {host!r} {how} while process {at} of {arm.name!r} ran"
+                message = f"device {device} of {host!r} {how} while process {at} of {arm!r} ran"
                 yield Fault(message, ("cells", index, "processes", at))
                 break
 
@@ -407,7 +425,7 @@ def _gives(columns: DeviceConditions, window: Window, reasons: int) -> bool:
 
 
 @record_rule("EV112", "ecc-errors")
-def ecc_errors(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def ecc_errors(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """A device's memory had errors that could not be corrected during the run.
 
     ## What it checks
@@ -426,7 +444,7 @@ def ecc_errors(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
             if grown > 0:
                 message = f"device {columns.device} of {columns.host!r} had {grown} uncorrected memory errors"
                 faults.append(Fault(message, ("conditions", index, "ecc_uncorrected")))
-    yield from corpus.fault(loaded, faults)
+    return corpus.fault(loaded, faults)
 
 
 @record_rule("EV113", "private-data", stands=True)
@@ -467,7 +485,7 @@ def _personal_variables(record: Record) -> Iterator[Fault]:
 
 
 @record_rule("EV114", "clock-drift", Severity.WARNING)
-def clock_drift(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def clock_drift(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """A device's clock moved while arms were compared on it.
 
     ## What it checks
@@ -491,11 +509,11 @@ def clock_drift(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
                 span = f"{min(clocks) / 1e6:.0f} to {max(clocks) / 1e6:.0f} MHz"
                 message = f"the clock of device {columns.device} of {columns.host!r} went from {span}"
                 faults.append(Fault(message, ("conditions", index, "sm_clock_hz")))
-    yield from corpus.fault(loaded, faults)
+    return corpus.fault(loaded, faults)
 
 
 @record_rule("EV115", "arm-environment-missing")
-def arm_environment_missing(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def arm_environment_missing(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """An arm ran under an interpreter that the record does not describe.
 
     ## What it checks
@@ -509,7 +527,7 @@ def arm_environment_missing(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]
     Record a stack of its own for each interpreter, and let the arm's ranks name it.
     """
     facts = corpus.facts(loaded)
-    yield from corpus.fault(
+    return corpus.fault(
         loaded,
         (
             Fault(message, ("arms", index, "command"))
@@ -520,17 +538,17 @@ def arm_environment_missing(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]
 
 
 def _foreign_interpreter(facts: Facts, arm: Arm) -> str:
-    program = PurePosixPath(arm.command[0].replace("\\", "/")) if arm.command else PurePosixPath()
-    match = _INTERPRETER.fullmatch(program.name)
+    program = arm.command[0].replace("\\", "/") if arm.command else ""
+    folder, is_placed, name_of_program = program.rpartition("/")
+    match = _INTERPRETER.fullmatch(name_of_program)
     if match is None:
         return ""
     for name in dict.fromkeys(rank.stack for rank in arm.ranks):
         stack = facts.stacks[name]
-        known = PurePosixPath(stack.executable) if stack.executable else None
-        is_placed = len(program.parts) > 1
-        if known is not None and is_placed and program.parent != known.parent:
+        known = stack.executable
+        if known is not None and is_placed and folder.removeprefix("./") != known.rpartition("/")[0]:
             return f"arm {arm.name!r} ran under {program}, its stack {name!r} describes {known}"
         version = match[1]
         if version and not f"{stack.python}.".startswith(f"{version}."):
-            return f"arm {arm.name!r} ran under {program.name}, its stack {name!r} describes Python {stack.python}"
+            return f"arm {arm.name!r} ran under {name_of_program}, its stack {name!r} describes Python {stack.python}"
     return ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from evidence.checker.corpus import Corpus, Fault
@@ -62,7 +62,7 @@ def _is_labelled_not_finite(problem: Problem) -> bool:
 
 
 @record_rule("EV301", "ungated", waivable=False, owns=_lacks_gate)
-def ungated(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def ungated(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """A number stands on no correctness gate.
 
     ## What it checks
@@ -75,7 +75,7 @@ def ungated(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     ## How to fix it
     Measure again with a runner that gates before it times, or mark the log `do_not_cite` in a claims file.
     """
-    yield from corpus.fault(
+    return corpus.fault(
         loaded,
         (
             Fault(f"no verification of {cell.arm!r} on {cell.workload!r} is recorded", ("cells", index, "outcome"))
@@ -86,7 +86,7 @@ def ungated(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
 
 
 @record_rule("EV302", "red-gate", waivable=False, owns=_is_mislabelled, stands=True)
-def red_gate(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def red_gate(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """A number stands on a gate that its own counts show as failed.
 
     ## What it checks
@@ -100,7 +100,7 @@ def red_gate(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     Mend the code under test and measure again; a cell whose gate failed has no timings.
     """
     facts = corpus.facts(loaded)
-    yield from corpus.fault(loaded, _red(facts))
+    return corpus.fault(loaded, _red(facts))
 
 
 def _red(facts: Facts) -> Iterator[Fault]:
@@ -144,7 +144,7 @@ def partial_gate(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
 
 
 @record_rule("EV304", "gate-other-source")
-def gate_other_source(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def gate_other_source(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """The gate ran on other code than was measured.
 
     ## What it checks
@@ -157,7 +157,7 @@ def gate_other_source(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     Run the gate on the measured tree.
     """
     facts = corpus.facts(loaded)
-    yield from corpus.fault(
+    return corpus.fault(
         loaded,
         (
             Fault(
@@ -170,7 +170,7 @@ def gate_other_source(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
 
 
 @record_rule("EV305", "gate-changed")
-def gate_changed(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def gate_changed(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """The gate is weaker than, or other than, the one of the series' previous log.
 
     ## What it checks
@@ -190,7 +190,7 @@ def gate_changed(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
         old = known.get(gate.name)
         if old is not None and (how := _weakening(old, gate)):
             faults.append(Fault(f"gate {gate.name!r}: {how} since {before}", ("gates", index)))
-    yield from corpus.fault(loaded, faults)
+    return corpus.fault(loaded, faults)
 
 
 def _weakening(old: Gate, new: Gate) -> str:
@@ -209,7 +209,7 @@ def _weakening(old: Gate, new: Gate) -> str:
 
 
 @record_rule("EV306", "self-referenced-gate")
-def self_referenced_gate(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def self_referenced_gate(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """The gate compares the code under test with itself.
 
     ## What it checks
@@ -229,7 +229,7 @@ def self_referenced_gate(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
         arm, gate = facts.arms[name], facts.gates[outcome.gate]
         if isinstance(outcome, Passed) and _is_own_reference(facts, arm, gate, int(parts[1])):
             faults.append(Fault(f"gate {gate.name!r} compares {name!r} with itself: {arm.implementation}", parts))
-    yield from corpus.fault(loaded, faults)
+    return corpus.fault(loaded, faults)
 
 
 def _is_own_reference(facts: Facts, arm: Arm, gate: Gate, cell: int) -> bool:
@@ -241,7 +241,7 @@ def _is_own_reference(facts: Facts, arm: Arm, gate: Gate, cell: int) -> bool:
 
 
 @record_rule("EV307", "too-few-seeds")
-def too_few_seeds(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def too_few_seeds(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """A numeric gate compared fewer than three draws of its inputs.
 
     ## What it checks
@@ -253,7 +253,7 @@ def too_few_seeds(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     ## How to fix it
     Run the gate with three seeds or more.
     """
-    yield from corpus.fault(
+    return corpus.fault(
         loaded,
         (
             Fault(
@@ -267,7 +267,7 @@ def too_few_seeds(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
 
 
 @record_rule("EV308", "non-finite-output", owns=_is_labelled_not_finite)
-def non_finite_output(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def non_finite_output(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """A gate passed although outputs were not finite, or no finite one could be compared.
 
     ## What it checks
@@ -287,11 +287,11 @@ def non_finite_output(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
                 if tensor.maximum_absolute is None and tensor.maximum_relative is None:
                     message = f"gate {outcome.gate!r} of {arm!r} has no finite element of {tensor.name!r} compared"
                     faults.append(Fault(message, (*parts, "detail", "tensors", index)))
-    yield from corpus.fault(loaded, faults)
+    return corpus.fault(loaded, faults)
 
 
 @record_rule("EV309", "control-failed")
-def control_failed(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def control_failed(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """A control row of a token gate does not agree wholly.
 
     ## What it checks
@@ -315,11 +315,11 @@ def control_failed(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
                         f"control {control.kind!r} of {arm!r} agrees in {share}, so its column cannot be attributed"
                     )
                     faults.append(Fault(message, (*parts, "detail", "controls", index)))
-    yield from corpus.fault(loaded, faults)
+    return corpus.fault(loaded, faults)
 
 
 @record_rule("EV310", "mechanism-not-fired")
-def mechanism_not_fired(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def mechanism_not_fired(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """An arm is named for a mechanism that never fired.
 
     ## What it checks
@@ -342,11 +342,11 @@ def mechanism_not_fired(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
                     message = f"{counter!r} of {cell.arm!r} on {cell.workload!r} {how} in process {process.index}"
                     faults.append(Fault(message, ("cells", index, "processes", at, "counters")))
                     break
-    yield from corpus.fault(loaded, faults)
+    return corpus.fault(loaded, faults)
 
 
 @record_rule("EV311", "undeclared-output-shift")
-def undeclared_output_shift(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def undeclared_output_shift(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """An arm gives other outputs than its reference and does not say that it may.
 
     ## What it checks
@@ -360,7 +360,7 @@ def undeclared_output_shift(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]
     Declare `may-differ` in the runner and show the agreement beside the speed, or mend the arm.
     """
     facts = corpus.facts(loaded)
-    yield from corpus.fault(
+    return corpus.fault(
         loaded,
         (
             Fault(f"{arm!r} declares the same outputs, but {how}", parts)
@@ -387,7 +387,7 @@ def _shift(outcome: Passed) -> str:
 
 
 @record_rule("EV312", "verification-not-recorded")
-def verification_not_recorded(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def verification_not_recorded(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """A gate is named, and what it said is not kept.
 
     ## What it checks
@@ -408,11 +408,11 @@ def verification_not_recorded(loaded: Loaded, corpus: Corpus) -> Iterator[Findin
             faults.append(Fault(f"gate {gate.name!r} has no outcome in any cell", ("gates", index)))
         elif gate.command and gate.log is None:
             faults.append(Fault(f"the output of gate {gate.name!r} was not kept", ("gates", index, "log")))
-    yield from corpus.fault(loaded, faults)
+    return corpus.fault(loaded, faults)
 
 
 @record_rule("EV313", "denied-gate-variable")
-def denied_gate_variable(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def denied_gate_variable(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """A variable that weakens gates was set.
 
     ## What it checks
@@ -430,7 +430,7 @@ def denied_gate_variable(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     places = [(("gates", index), gate.variables) for index, gate in enumerate(record.gates)]
     if record.provenance is not None:
         places.append((("provenance",), record.provenance.variables))  # type: ignore[arg-type]
-    yield from corpus.fault(
+    return corpus.fault(
         loaded,
         (
             Fault(f"{setting.name} was set", (*parts, "variables", at))

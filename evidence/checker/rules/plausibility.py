@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from evidence import roofline
@@ -16,7 +17,6 @@ from evidence.diagnostics import Finding, Location, Severity
 from evidence.roofline import Peak
 from evidence.schema import (
     Accelerator,
-    Arm,
     EngineWorkload,
     Imported,
     OpWorkload,
@@ -42,7 +42,7 @@ _FAILED = ("failed", "failed_requests", "errors", "errored_requests")
 
 
 @record_rule("EV501", "above-roofline")
-def above_roofline(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def above_roofline(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """A time is shorter than the device needs at its best.
 
     ## What it checks
@@ -61,18 +61,18 @@ def above_roofline(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     for index, cell in facts.timed:
         workload, time = facts.workloads[cell.workload], facts.times.get(index)
         if isinstance(workload, OpWorkload) and time is not None:
-            least = _least_time(facts, facts.arms[cell.arm], workload)
+            least = _least_time(facts, cell.arm, workload)
             if least > time:
                 message = (
                     f"{cell.arm!r} on {cell.workload!r} takes {time:.4g} s, the device needs {least:.4g} s at least"
                 )
                 faults.append(Fault(message, ("cells", index)))
-    yield from corpus.fault(loaded, faults)
+    return corpus.fault(loaded, faults)
 
 
-def _least_time(facts: Facts, arm: Arm, workload: OpWorkload) -> float:
+def _least_time(facts: Facts, arm: str, workload: OpWorkload) -> float:
     """Return the least seconds the work can take on the arm's devices; 0 where nothing is known."""
-    devices = facts.devices_of(arm)
+    devices = facts.devices[arm]
     peaks = [_peak(facts, host, device, accelerator, workload.dtype) for host, device, accelerator in devices]
     work = {amount.of: amount.count for amount in workload.work}
     if not peaks or None in peaks:
@@ -84,9 +84,15 @@ def _least_time(facts: Facts, arm: Arm, workload: OpWorkload) -> float:
     return max(compute, moved / sum(peak.bytes_per_s for peak in known))
 
 
+@functools.lru_cache(maxsize=256)
+def _sheet(model: str, dtype: str) -> Peak | None:
+    """Look a peak up once: the table is searched by pattern, and records name few devices."""
+    return roofline.peak(model, dtype)
+
+
 def _peak(facts: Facts, host: str, device: int, accelerator: Accelerator, dtype: str) -> Peak | None:
     names = ("fp32", "tf32") if dtype == "fp32" else (dtype,)
-    sheets = [sheet for name in names if (sheet := roofline.peak(accelerator.model, name)) is not None]
+    sheets = [sheet for name in names if (sheet := _sheet(accelerator.model, name)) is not None]
     if not sheets:
         return None
     best = max(sheets, key=lambda sheet: sheet.flop_per_s)
@@ -138,13 +144,13 @@ def _unknown_peaks(loaded: Loaded) -> Iterator[str]:
     for _, cell in facts.timed:
         workload = facts.workloads[cell.workload]
         if isinstance(workload, OpWorkload):
-            for _, _, accelerator in facts.devices_of(facts.arms[cell.arm]):
-                if roofline.peak(accelerator.model, workload.dtype) is None:
+            for _, _, accelerator in facts.devices[cell.arm]:
+                if _sheet(accelerator.model, workload.dtype) is None:
                     yield f"{accelerator.model} in {workload.dtype}"
 
 
 @record_rule("EV503", "impossible-latency")
-def impossible_latency(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def impossible_latency(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """A latency is negative, or shorter than reading the prompt takes.
 
     ## What it checks
@@ -160,6 +166,8 @@ def impossible_latency(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     Reset the prefix cache between runs and record its hits, and start the clock when the request is sent.
     """
     facts = corpus.facts(loaded)
+    if not (facts.served or facts.imported):
+        return ()
     units = {metric.name: metric.unit for metric in loaded.record.metrics}
     faults = [
         Fault(f"{one.statistic} of {one.metric} is {one.value:g} s", ("cells", index, "reported", at))
@@ -170,26 +178,26 @@ def impossible_latency(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     for index, cell in enumerate(loaded.record.cells):
         workload = facts.workloads[cell.workload]
         if isinstance(workload, EngineWorkload) and isinstance(cell, Timed | Imported):
-            second_per_token = _prompt_token_time(facts, facts.arms[cell.arm], workload)
+            second_per_token = _prompt_token_time(facts, cell.arm, workload)
             for at, process in enumerate(cell.processes):
                 if message := _too_early(process, workload, second_per_token):
                     place = ("cells", index, "processes", at)
                     faults.append(Fault(f"{cell.arm!r} on {cell.workload!r}: {message}", place))
             if isinstance(cell, Imported):
                 faults += _reported_too_early(cell, index, workload, second_per_token)
-    yield from corpus.fault(loaded, faults)
+    return corpus.fault(loaded, faults)
 
 
-def _prompt_token_time(facts: Facts, arm: Arm, workload: EngineWorkload) -> float:
+def _prompt_token_time(facts: Facts, arm: str, workload: EngineWorkload) -> float:
     """Return the least seconds that the arm's devices take for a prompt token."""
-    models = [accelerator.model for _, _, accelerator in facts.devices_of(arm)]
+    models = [accelerator.model for _, _, accelerator in facts.devices[arm]]
     rate = sum(max(_rates(model), default=_FASTEST) for model in models) or _FASTEST
     active = workload.weights.parameters / (_SPARSEST if _MIXTURE.search(workload.weights.model) else 1)
     return 2 * active / rate
 
 
 def _rates(model: str) -> list[float]:
-    return [sheet.flop_per_s for dtype in _DTYPES if (sheet := roofline.peak(model, dtype)) is not None]
+    return [sheet.flop_per_s for dtype in _DTYPES if (sheet := _sheet(model, dtype)) is not None]
 
 
 _FASTEST = max(rate for model in ("NVIDIA B200", "AMD Instinct MI300X", "NVIDIA H200") for rate in _rates(model))
@@ -235,7 +243,7 @@ def _span(requests: Requests) -> float | None:
 
 
 @record_rule("EV504", "latency-identity")
-def latency_identity(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def latency_identity(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """The parts of a latency do not make the whole.
 
     ## What it checks
@@ -251,6 +259,8 @@ def latency_identity(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     Find which of the two includes what the other does not: queueing, warm-up, retries.
     """
     facts = corpus.facts(loaded)
+    if not (facts.served or facts.imported):
+        return ()
     faults = []
     for index, cell in facts.timed:
         for at, process in enumerate(cell.processes):
@@ -265,7 +275,7 @@ def latency_identity(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     for index, read in facts.imported:
         if message := _broken_identity(read, facts.workloads[read.workload]):
             faults.append(Fault(f"{read.arm!r} on {read.workload!r}: {message}", ("cells", index, "reported")))
-    yield from corpus.fault(loaded, faults)
+    return corpus.fault(loaded, faults)
 
 
 def _broken_identity(cell: Imported, workload: Workload) -> str:
@@ -291,7 +301,7 @@ def _agree(one: float, other: float, within: float) -> bool:
 
 
 @record_rule("EV505", "size-independent")
-def size_independent(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def size_independent(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """Sixteen times the payload takes no longer: a floor was measured.
 
     ## What it checks
@@ -319,7 +329,7 @@ def size_independent(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
             if large >= _GROWTH * small and second < _FLAT * first:
                 message = f"{arm!r} takes {first:.4g} s and {second:.4g} s for payloads {large / small:.0f} times apart"
                 faults.append(Fault(message, ("cells", index)))
-    yield from corpus.fault(loaded, faults)
+    return corpus.fault(loaded, faults)
 
 
 def _reported_time(cell: object) -> float | None:
@@ -355,6 +365,8 @@ def drift_across_logs(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     ## How to fix it
     Find what changed (cooling, power, neighbours), or measure once more to see which of the two repeats.
     """
+    if loaded.entry.series not in corpus.rerun:
+        return
     facts = corpus.facts(loaded)
     faults = []
     for index, cell in facts.timed:
@@ -373,12 +385,19 @@ def drift_across_logs(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
 def _environment(facts: Facts, cell: Timed) -> tuple[object, ...]:
     arm = facts.arms[cell.arm]
     source = next((source for source in facts.record.sources if source.name == arm.source), None)
-    ranks = tuple((facts.hosts[rank.host], rank.device, facts.stacks[rank.stack]) for rank in arm.ranks)
-    return arm.implementation, arm.switches, source, ranks, facts.workloads[cell.workload], facts.methods[cell.method]
+    return (
+        arm.implementation,
+        arm.switches,
+        source,
+        arm.ranks,
+        facts.environment,
+        facts.workloads[cell.workload],
+        facts.methods[cell.method],
+    )
 
 
 @record_rule("EV507", "token-count-mismatch")
-def token_count_mismatch(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def token_count_mismatch(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """An engine read or wrote another number of tokens than it was asked to.
 
     ## What it checks
@@ -392,8 +411,10 @@ def token_count_mismatch(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     ## How to fix it
     Count tokens as ids, raise the engine's length limits, and ignore the end of sequences in every arm alike.
     """
-    faults = []
     facts = corpus.facts(loaded)
+    if not facts.served:
+        return ()
+    faults = []
     for index, cell in facts.timed:
         workload = facts.workloads[cell.workload]
         if isinstance(workload, EngineWorkload):
@@ -401,7 +422,7 @@ def token_count_mismatch(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
                 if message := _miscounted(process.requests, workload):
                     place = ("cells", index, "processes", at, "requests")
                     faults.append(Fault(f"{cell.arm!r} on {cell.workload!r}: {message}", place))
-    yield from corpus.fault(loaded, faults)
+    return corpus.fault(loaded, faults)
 
 
 def _miscounted(requests: Requests | None, workload: EngineWorkload) -> str:
@@ -417,7 +438,7 @@ def _miscounted(requests: Requests | None, workload: EngineWorkload) -> str:
 
 
 @record_rule("EV508", "cache-state-missing")
-def cache_state_missing(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def cache_state_missing(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """Nobody knows how much of the prompts a cache held.
 
     ## What it checks
@@ -431,6 +452,8 @@ def cache_state_missing(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     Turn the prefix cache off, reset it between runs, or record its hits for each request.
     """
     facts = corpus.facts(loaded)
+    if not facts.served:
+        return ()
     faults = []
     for index, cell in enumerate(loaded.record.cells):
         workload = facts.workloads[cell.workload]
@@ -447,11 +470,11 @@ def cache_state_missing(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
                 place = ("cells", index, "processes", at, "requests")
                 faults.append(Fault(f"{cell.arm!r} on {cell.workload!r}: {how}", place))
                 break
-    yield from corpus.fault(loaded, faults)
+    return corpus.fault(loaded, faults)
 
 
 @record_rule("EV509", "client-bound", Severity.WARNING)
-def client_bound(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def client_bound(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """The load generator was busy nearly all the time.
 
     ## What it checks
@@ -473,11 +496,11 @@ def client_bound(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
         if shares and median(shares) > _CLIENT_SHARE:
             message = f"the client of {cell.arm!r} on {cell.workload!r} used {median(shares):.0%} of a core"
             faults.append(Fault(message, ("cells", index, "processes", 0, "client_cpu_s")))
-    yield from corpus.fault(loaded, faults)
+    return corpus.fault(loaded, faults)
 
 
 @record_rule("EV510", "failed-requests")
-def failed_requests(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def failed_requests(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """Requests failed inside a measured process.
 
     ## What it checks
@@ -489,6 +512,9 @@ def failed_requests(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     ## How to fix it
     Mend what makes requests fail, or lower the load until none does.
     """
+    facts = corpus.facts(loaded)
+    if not (facts.served or facts.imported):
+        return ()
     faults = []
     for index, cell in enumerate(loaded.record.cells):
         if isinstance(cell, Timed | Imported):
@@ -503,4 +529,4 @@ def failed_requests(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
                 if one.metric in _FAILED and math.copysign(one.value, 1) > 0:
                     message = f"{cell.arm!r} on {cell.workload!r}: {one.value:g} requests failed"
                     faults.append(Fault(message, ("cells", index, "reported", at)))
-    yield from corpus.fault(loaded, faults)
+    return corpus.fault(loaded, faults)

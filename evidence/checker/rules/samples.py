@@ -36,7 +36,7 @@ _STAND_INS = (0.0, -1.0)
 
 
 @record_rule("EV201", "too-few-processes")
-def too_few_processes(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def too_few_processes(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """A comparison has fewer than six processes on a side.
 
     ## What it checks
@@ -53,7 +53,7 @@ def too_few_processes(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     timed: dict[str, int] = {}
     for _, cell in facts.timed:
         timed[cell.workload] = timed.get(cell.workload, 0) + 1
-    yield from corpus.fault(
+    return corpus.fault(
         loaded,
         (
             Fault(
@@ -68,7 +68,7 @@ def too_few_processes(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
 
 
 @record_rule("EV202", "too-few-samples")
-def too_few_samples(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def too_few_samples(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """A process has fewer samples than its method promises.
 
     ## What it checks
@@ -90,7 +90,7 @@ def too_few_samples(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
             if name in iterated and have < needed:
                 message = f"{cell.arm!r} on {cell.workload!r} has {have} of {needed} samples of {name} in a process"
                 faults.append(Fault(message, ("cells", index)))
-    yield from corpus.fault(loaded, faults)
+    return corpus.fault(loaded, faults)
 
 
 @record_rule("EV203", "wide-spread", Severity.WARNING)
@@ -115,7 +115,10 @@ def wide_spread(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
         limit = _spread_of(facts.workloads[cell.workload])
         for name, columns in facts.columns[index].items():
             if name in targets and len(columns) > 1:
-                spread = statistics.coefficient_of_variation([column.median for column in columns])
+                medians = [column.median for column in columns]
+                if max(medians) - min(medians) <= limit * min(medians):
+                    continue  # the deviation of any sample is below its range
+                spread = statistics.coefficient_of_variation(medians)
                 if spread > limit:
                     message = f"{name} of {cell.arm!r} on {cell.workload!r} varies by {spread:.1%} between processes"
                     fault = Fault(f"{message}; the most is {limit:.0%}", ("cells", index))
@@ -131,7 +134,7 @@ def _spread_of(workload: Workload) -> float:
 
 
 @record_rule("EV204", "drifting-samples", Severity.WARNING)
-def drifting_samples(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def drifting_samples(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """Samples get slower or faster while they are taken.
 
     ## What it checks
@@ -147,21 +150,17 @@ def drifting_samples(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     facts = corpus.facts(loaded)
 
     def drifts(column: Column, limit: float) -> bool:
-        # Two sums decide nearly every process; ranks are computed only for those that may drift at all.
-        third = len(column.values) // 3
-        if third == 0:
-            return False
-        first, last = sum(column.values[:third]), sum(column.values[-third:])
-        if abs(last - first) <= limit / 2 * first:
+        # The range decides nearly every process; ranks are computed only for those that may drift at all.
+        if column.ordered[-1] - column.ordered[0] <= limit * column.median:
             return False
         change = statistics.drift(column.values)
         return change is not None and abs(change) > limit
 
-    yield from corpus.fault(loaded, _mostly(facts, drifts, "drifts within"))
+    return corpus.fault(loaded, _mostly(facts, drifts, "drifts within"))
 
 
 @record_rule("EV205", "bimodal-samples", Severity.WARNING)
-def bimodal_samples(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def bimodal_samples(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """Samples fall into two groups.
 
     ## What it checks
@@ -185,7 +184,7 @@ def bimodal_samples(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
         found = statistics.modes(column.values)
         return found is not None and found[1] - found[0] > limit * column.median
 
-    yield from corpus.fault(loaded, _mostly(facts, has_modes, "has two modes in"))
+    return corpus.fault(loaded, _mostly(facts, has_modes, "has two modes in"))
 
 
 def _mostly(facts: Facts, has: Callable[[Column, float], bool], how: str) -> Iterator[Fault]:
@@ -255,8 +254,8 @@ def _values(process: Process, metric: str) -> int:
     return sum(latency is not None for latency in process.requests.latency_s)
 
 
-def _of_import(corpus: Corpus, loaded: Loaded) -> Iterator[Finding]:
-    yield from corpus.fault(
+def _of_import(corpus: Corpus, loaded: Loaded) -> Iterable[Finding]:
+    return corpus.fault(
         loaded,
         (
             Fault(
@@ -279,7 +278,7 @@ def _requests_of(cell: Imported) -> tuple[int, ...]:
 
 
 @record_rule("EV207", "timer-fallback")
-def timer_fallback(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def timer_fallback(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """Another timer was used than was asked for, and nobody says why.
 
     ## What it checks
@@ -291,7 +290,7 @@ def timer_fallback(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     ## How to fix it
     Make the requested timer available, or let the runner record why it is not.
     """
-    yield from corpus.fault(
+    return corpus.fault(
         loaded,
         (
             Fault(
@@ -340,9 +339,9 @@ def below_timer_floor(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
 
 
 def _under_floor(method: Method, time: float) -> str:
-    if _EVENT_TIMER.search(method.timer_used) and time < _EVENT_FLOOR_S:
+    if time < _EVENT_FLOOR_S and _EVENT_TIMER.search(method.timer_used):
         return f"under the {_EVENT_FLOOR_S * 1e6:.0f} us below which events say nothing"
-    if _HOST_TIMER.search(method.timer_used) and time < _HOST_FLOOR_S:
+    if time < _HOST_FLOOR_S and _HOST_TIMER.search(method.timer_used):
         return f"under the {_HOST_FLOOR_S * 1e3:.0f} ms below which a host clock says nothing"
     if method.timer_overhead_s is not None and method.timer_overhead_s > _OVERHEAD_SHARE * time:
         return f"of which the timer's own {method.timer_overhead_s * 1e6:.3g} us are over {_OVERHEAD_SHARE:.0%}"
@@ -391,7 +390,7 @@ def _cache_fault(facts: Facts, cell: Timed, workload: OpWorkload) -> tuple[bool,
         return True, wrong if method.flush_bytes else ""
     if method.flush_bytes == 0:
         return True, f"the workload says cold, and {method.name!r} evicts nothing between calls"
-    devices = [device for _, _, device in facts.devices_of(facts.arms[cell.arm])]
+    devices = [device for _, _, device in facts.devices[cell.arm]]
     caches = [device.l2_bytes for device in devices if device.l2_bytes is not None]
     if len(caches) < len(devices):
         return False, "the size of the cache that is to be evicted is not known"
@@ -403,7 +402,7 @@ def _cache_fault(facts: Facts, cell: Timed, workload: OpWorkload) -> tuple[bool,
 
 
 @record_rule("EV210", "stop-rule-missed", Severity.WARNING)
-def stop_rule_missed(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def stop_rule_missed(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """Sampling ended by another rule than the one it was meant to end by.
 
     ## What it checks
@@ -427,7 +426,7 @@ def stop_rule_missed(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
         elif len(cell.processes) + len(cell.discards) < method.processes:
             message = f"{len(cell.processes)} of {method.processes} planned processes are there"
             faults.append(Fault(f"{cell.arm!r} on {cell.workload!r}: {message}", ("cells", index)))
-    yield from corpus.fault(loaded, faults)
+    return corpus.fault(loaded, faults)
 
 
 @record_rule("EV211", "compile-in-window")
@@ -459,7 +458,7 @@ def compile_in_window(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
 
 
 @record_rule("EV212", "degenerate-input")
-def degenerate_input(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def degenerate_input(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """The inputs are zeros, or all the same.
 
     ## What it checks
@@ -471,7 +470,7 @@ def degenerate_input(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     ## How to fix it
     Draw the inputs at random from a recorded seed.
     """
-    yield from corpus.fault(
+    return corpus.fault(
         loaded,
         (
             Fault(
@@ -486,7 +485,7 @@ def degenerate_input(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
 
 
 @record_rule("EV213", "not-interleaved", Severity.WARNING)
-def not_interleaved(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def not_interleaved(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """One arm was measured after another instead of in turn.
 
     ## What it checks
@@ -504,7 +503,7 @@ def not_interleaved(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     for _, index, _ in facts.windows:
         cell = facts.record.cells[index]
         order.setdefault(cell.workload, []).append(cell.arm)
-    yield from corpus.fault(
+    return corpus.fault(
         loaded,
         (
             Fault(
@@ -526,7 +525,7 @@ def _blocks(arms: Iterable[str]) -> int:
 
 
 @record_rule("EV214", "not-measured-as-number")
-def not_measured_as_number(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def not_measured_as_number(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """A foreign file writes a number where nothing was measured.
 
     ## What it checks
@@ -549,7 +548,7 @@ def not_measured_as_number(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
             if one.value in _STAND_INS and units.get(one.metric, "1") not in ("1", "B"):
                 message = f"{one.statistic} of {one.metric} is {one.value:g}, which was not measured"
                 faults.append(Fault(message, ("cells", index, "reported", at)))
-    yield from corpus.fault(loaded, faults)
+    return corpus.fault(loaded, faults)
 
 
 @record_rule("EV215", "too-many-discards")
@@ -575,7 +574,7 @@ def too_many_discards(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
 
 
 @record_rule("EV216", "overlapping-processes")
-def overlapping_processes(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def overlapping_processes(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """Two processes of a run were measured at the same time.
 
     ## What it checks
@@ -596,4 +595,4 @@ def overlapping_processes(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
             message = f"process {at} of {arm!r} started {latest - start:.3g} s before the one before it ended"
             faults.append(Fault(message, ("cells", index, "processes")))
         latest = max(latest, end)
-    yield from corpus.fault(loaded, faults)
+    return corpus.fault(loaded, faults)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from evidence import ledger
@@ -69,7 +69,7 @@ def path_mismatch(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     record, log = loaded.record, loaded.entry.log
     if record.log != log:
         yield from corpus.fault(loaded, [Fault(f"lies at {log}, but was written as {record.log}", ("log",))])
-    elif (day := record.started_at.strftime("%Y%m%d")) != log_date(log):
+    elif (day := record.started_at.date().isoformat().replace("-", "")) != log_date(log):
         message = f"is named for {log_date(log)}, but the run started on {day} (UTC)"
         yield from corpus.fault(loaded, [Fault(message, ("started_at",))])
 
@@ -109,7 +109,7 @@ def _prints(loaded: Loaded) -> set[int]:
             for process in cell.processes:
                 for column in process.samples:
                     values = column.values
-                    if len(values) >= _LEAST_VALUES and min(values) != max(values):
+                    if len(values) >= _LEAST_VALUES and values.count(values[0]) < len(values):
                         found.add(hash(values))
                 if process.requests is not None and len(set(process.requests.latency_s)) >= _LEAST_VALUES:
                     found.add(hash(process.requests.latency_s))
@@ -164,7 +164,7 @@ def _digest(corpus: Corpus, file: str) -> str | None:
     log, _, name = file.rpartition("/")
     if name == RECORD_NAME and log in corpus.seen:
         return corpus.seen[log]
-    return corpus.digest(corpus.store.root / file)
+    return corpus.digest(f"{corpus.store.root}/{file}")
 
 
 def _log_of(file: str) -> str:
@@ -240,7 +240,7 @@ def _at(corpus: Corpus, commit: str | None, path: Path) -> str:
 
 
 @record_rule("EV007", "missing-artifact", waivable=False, stands=True)
-def missing_artifact(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+def missing_artifact(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """A file that a record lists is not beside it, or is another one.
 
     ## What it checks
@@ -260,11 +260,11 @@ def missing_artifact(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
             faults.append(Fault(f"{artifact.path} is listed and not there", ("artifacts", index, "path")))
         elif _is_another(corpus, loaded, path, artifact.path, artifact.sha256):
             faults.append(Fault(f"{artifact.path} has other bytes than listed", ("artifacts", index, "sha256")))
-    yield from corpus.fault(loaded, faults)
+    return corpus.fault(loaded, faults)
 
 
 def _is_another(corpus: Corpus, loaded: Loaded, path: Path, name: str, listed: str) -> bool:
-    digest = corpus.digest(path)
+    digest = corpus.digest(str(path))
     return digest != listed and corpus.ledger.get(f"{loaded.entry.log}/{name}", digest) == digest
 
 

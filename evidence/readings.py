@@ -77,8 +77,10 @@ def unit_of(record: Record, quantity: Quantity) -> tuple[Unit, Better]:
     """Return the unit and direction of a metric the record declares, or of a reserved one that derives from it.
 
     Raises:
-        UnknownNameError: neither.
+        UnknownNameError: neither, or nothing in the record counts what is divided by.
     """
+    if quantity.per and quantity.per not in (counts := known_counts(record)):
+        raise UnknownNameError("count", quantity.per, counts)
     declared = record.metric(quantity.metric)
     if declared is not None:
         return declared.unit, declared.better
@@ -96,6 +98,12 @@ def known_metrics(record: Record) -> tuple[str, ...]:
     if any(process.requests is not None for cell in record.cells for process in processes_of(cell)):
         names.update(_REQUEST_METRICS)
     return tuple(sorted(names))
+
+
+def known_counts(record: Record) -> tuple[str, ...]:
+    """Return what a metric of this record may be divided by: accelerators, and every kind of work some process did."""
+    work = {of for cell in record.cells for process in processes_of(cell) for of, _ in _work(record, cell, process)}
+    return ("accelerators", *sorted(of.replace("-", "_") for of in work))
 
 
 def processes_of(cell: Cell) -> tuple[Process, ...]:
@@ -222,11 +230,7 @@ def _energy(record: Record, arm: Arm, process: Process) -> float | None:
 def _divisor(record: Record, cell: Cell, process: Process, per: str) -> float:
     if per == "accelerators":
         return sum(rank.device is not None for rank in record.arm(cell.arm).ranks)
-    counted = dict(_work(record, cell, process))
-    kind = per.replace("_", "-")
-    if kind not in counted:
-        raise UnknownNameError("count", per, ("accelerators", *(name.replace("-", "_") for name in counted)))
-    return counted[kind]
+    return dict(_work(record, cell, process)).get(per.replace("_", "-"), 0)
 
 
 def _work(record: Record, cell: Cell, process: Process) -> frozenset[tuple[str, int]]:

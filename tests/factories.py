@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from evidence.book import Book
+from evidence.errors import UnknownNameError
 from evidence.project import MacroSettings, Project
 from evidence.schema import (
     Accelerator,
@@ -62,8 +63,9 @@ from evidence.schema import (
     Unavailable,
     Unread,
     Work,
+    series,
 )
-from evidence.store import Loaded, Store, save
+from evidence.store import Entry, Loaded, Store, save
 
 STARTED = datetime(2026, 9, 1, 10, 0, tzinfo=UTC)
 DIGEST = "0123456789abcdef" * 4
@@ -687,6 +689,23 @@ def loaded(value: Record, folder: Path, artifacts: Mapping[str, bytes] | None = 
     """Save a record into a store and read it back."""
     files = artifacts if artifacts is not None else {"timeline.jsonl": TIMELINE} if value.artifacts else {}
     return Store(folder).load(save(folder, value, files))
+
+
+def held(value: Record) -> Loaded:
+    """A record as if it had been read, without a file."""
+    return Loaded(Entry(value.log, Path("record.json")), value, DIGEST, 1024)
+
+
+def loader(*records: Record) -> Callable[[str], Loaded]:
+    """What finds a log by series or by name among these records."""
+    known = {key: held(one) for one in records for key in (series(one.log), one.log)}
+
+    def load(name: str) -> Loaded:
+        if name not in known:
+            raise UnknownNameError("series", name, known)
+        return known[name]
+
+    return load
 
 
 def project(root: Path) -> Project:

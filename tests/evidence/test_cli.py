@@ -17,6 +17,7 @@ from evidence.store import Store
 from tests import factories
 from tests.evidence.checker.cases import edited
 from tests.evidence.checker.sites import LOG, Site, repository
+from tests.evidence.importers.test_session_stream import stream, whole
 
 ROOT = Path(__file__).parents[2]
 DIRTY = {"/sources/0/tree_sha256": "f" * 64}
@@ -208,3 +209,13 @@ def test_the_command_line_is_quick_to_start() -> None:
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     heavy = {"pydantic", "rich", "scipy", "jinja2", "ruamel", "mkdocs", "evidence.schema", "jsonschema"}
     assert not heavy & set(done.stdout.split())
+
+
+def test_import_saves_what_the_only_importer_reads(tmp_path: Path) -> None:
+    file, logs = tmp_path / "raw.jsonl", tmp_path / "logs"
+    file.write_bytes(stream(whole()))
+    result = invoke("import", str(file), "--logs", str(logs), "--log", "kernels/read_20260901")
+    assert (result.exit_code, result.output) == (0, "kernels/read_20260901\n")
+    again = invoke("import", str(file), "--logs", str(logs), "--format", "session-stream")
+    assert again.exit_code == 0
+    assert len(Store(logs).entries) == 2

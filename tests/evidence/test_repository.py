@@ -158,3 +158,39 @@ def test_addresses_lose_credentials_and_places(url, shown):
 def test_any_address_is_public_or_none(url):
     shown = public_address(url)
     assert shown is None or "@" not in shown.partition("/")[0]
+
+
+def test_history_is_what_some_branch_reaches(repository):
+    assert repository.history() == frozenset()
+    first = commit(repository.root)
+    git(repository.root, "switch", "--quiet", "--create", "side")
+    second = commit(repository.root)
+    git(repository.root, "switch", "--quiet", "--detach", first)
+    detached = commit(repository.root)
+    assert repository.history() == {first, second, detached}
+    git(repository.root, "switch", "--quiet", "side")
+    assert repository.history() == {first, second}
+    assert repository.has_commit(detached)
+
+
+def test_names_resolve_to_commits_and_commits_to_where_they_parted(repository):
+    first = commit(repository.root)
+    git(repository.root, "branch", "base")
+    git(repository.root, "switch", "--quiet", "--create", "side")
+    second = commit(repository.root)
+    assert (repository.resolve("base"), repository.resolve("HEAD"), repository.resolve("--all")) == (
+        first,
+        second,
+        None,
+    )
+    assert repository.merge_base(first, second) == first
+    git(repository.root, "switch", "--quiet", "--orphan", "alone")
+    assert repository.merge_base(first, commit(repository.root)) is None
+
+
+def test_a_clone_without_its_history_says_so(repository, tmp_path):
+    commit(repository.root)
+    commit(repository.root)
+    git(tmp_path, "clone", "--quiet", "--depth", "1", repository.root.as_uri(), "cut")
+    assert not repository.is_shallow()
+    assert Repository(tmp_path / "cut").is_shallow()

@@ -15,6 +15,7 @@ import re
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ import psutil
 from benchmarks import nvml, privacy
 from benchmarks.reading import UnreadableError, read_fields
 from evidence import __version__
+from evidence.errors import EvidenceError
 from evidence.importers.session_stream import Reading
 from evidence.ledger import digest_of
 from evidence.repository import Repository, RepositoryError
@@ -38,6 +40,8 @@ from evidence.schema import (
     Unavailable,
 )
 
+ROOT = Path(__file__).resolve().parents[1]
+"""Top of the repository that this code stands in; workers run there."""
 HOST = "h0"
 """Name of the one host of a run; real names are never recorded."""
 STACK = "main"
@@ -48,6 +52,10 @@ _CPU_INFO = Path("/proc/cpuinfo")
 _GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 _MODEL_NAME = re.compile(r"^model name\s*:\s*(.+)$", re.MULTILINE)
 _CONTAINER_MARKS = {"/.dockerenv": "docker", "/run/.containerenv": "podman"}
+
+
+class UnsuitableError(EvidenceError):
+    """This machine cannot run what was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +146,11 @@ def device_slug(host: Host, device: int | None) -> str:
     words = re.sub(r"[^a-z0-9]+", " ", host.accelerators[device].model.lower()).split()
     kept = [word for word in words if word not in {"nvidia", "amd", "intel", "geforce", "tesla", "graphics", "gpu"}]
     return "-".join(kept) or "device"
+
+
+def log_name(domain: str, name: str, slug: str, started_at: datetime) -> str:
+    """Return `<domain>/<name>_<device>_<YYYYMMDD>`."""
+    return f"{domain}/{name}_{slug}_{started_at:%Y%m%d}"
 
 
 def stack(probed: Probed, root: Path) -> Stack:

@@ -13,12 +13,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.capture import Probed
+from benchmarks.capture import Probed, UnsuitableError
 from benchmarks.timing import Choice, choose
-from evidence.errors import EvidenceError
 
 
-class ProbeError(EvidenceError):
+class ProbeError(UnsuitableError):
     """The probe ended without an answer."""
 
 

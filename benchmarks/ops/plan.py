@@ -7,17 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Literal
 
 from benchmarks import capture, privacy
+from benchmarks.capture import ROOT, UnsuitableError
 from benchmarks.ops import gates, inputs
 from benchmarks.ops.cost import work
 from benchmarks.ops.registry import Case, Device, Implementation, Op
 from benchmarks.reading import UnreadableError
 from benchmarks.session import Plan
 from benchmarks.timing import CUDA_GRAPH, DO_BENCH, TORCH_TIMER, Choice, Rules
-from evidence.errors import EvidenceError
 from evidence.importers.session_stream import Header, NotTried
 from evidence.schema import (
     Arm,
@@ -35,8 +34,6 @@ from evidence.schema import (
 from evidence.schema.arms import Role
 from evidence.schema.base import PositiveCount
 
-ROOT = Path(__file__).resolve().parents[2]
-"""Top of the repository that this code stands in; workers run there."""
 WORKER = "benchmarks.ops.worker"
 
 _METHOD_NAMES = {DO_BENCH: "do-bench", CUDA_GRAPH: "cuda-graph", TORCH_TIMER: "torch-timer"}
@@ -47,10 +44,6 @@ _METRICS = (
 _SHARED = (
     "one process of an arm measured all workloads in turn: they share its import, device context, allocator and warmth"
 )
-
-
-class UnsuitableError(EvidenceError):
-    """This machine cannot run what was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,11 +194,6 @@ def package_sources(selection: Selection) -> tuple[PackageSource, ...]:
     return tuple(capture.package_source(name) for name in names)
 
 
-def log_name(domain: str, name: str, slug: str, started_at: datetime) -> str:
-    """Return `<domain>/<name>_<device>_<YYYYMMDD>`."""
-    return f"{domain}/{name}_{slug}_{started_at:%Y%m%d}"
-
-
 def build(
     selection: Selection,
     *,
@@ -236,7 +224,7 @@ def build(
     started_at = datetime.now(UTC)
     shared = (_SHARED,) if selection.sharing == "arm" else ()
     header = Header(
-        log=log_name(domain, name, capture.device_slug(machine.host, device), started_at),
+        log=capture.log_name(domain, name, capture.device_slug(machine.host, device), started_at),
         started_at=started_at,
         provenance=provenance,
         sources=(capture.git_source(ROOT, measured_paths(selection)), *package_sources(selection)),

@@ -1,6 +1,6 @@
 """Owns the command that measures one op: `python -m benchmarks.ops.run --op NAME`, with `--log` to keep what it found.
 
-Exit codes: 0 measured, 1 nothing could be timed, 2 usage, 4 unsuitable machine, 130 interrupted.
+Its exit codes are those of `benchmarks.command`.
 """
 
 from __future__ import annotations
@@ -10,33 +10,17 @@ import json
 import os
 import shlex
 import sys
-import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks import capture, privacy, probe, session, timing
+from benchmarks import capture, command, privacy, probe, session, timing
 from benchmarks.ops import plan
 from benchmarks.ops.registry import Device, Op, find, ops
-from evidence.compare import Comparison, compare
-from evidence.errors import EvidenceError, UnknownNameError
-from evidence.importers.session_stream import RAW_NAME
-from evidence.readings import Quantity, process_values
-from evidence.schema import Cell, Crashed, GitSource, Record, Rejected, Skipped, Timed, series
-from evidence.statistics import Interval, location
-from evidence.store import RECORD_NAME
-from evidence.units import format_interval, format_ratio, format_value, scale_for, table_decimals, table_ratio_decimals
+from evidence.errors import UnknownNameError
 
 RUNNER = "benchmarks.ops.run"
-LOGS = "docs/benchmark_logs"
 _TIMERS = {"do-bench": timing.DO_BENCH, "cuda-graph": timing.CUDA_GRAPH, "torch-timer": timing.TORCH_TIMER}
-_TIME = Quantity("time")
-
-OK, NOTHING_TIMED, USAGE, UNSUITABLE, INTERRUPTED = 0, 1, 2, 4, 130
-
-
-class UsageError(EvidenceError):
-    """Options that make no measurement."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -85,14 +69,7 @@ def parser() -> argparse.ArgumentParser:
         "--recheck", choices=("first", "every"), default="first", help="whose timed outputs are judged again"
     )
     how.add_argument("--no-control", action="store_true", help="leave out the baseline's A/A twin")
-    where = made.add_argument_group("where it goes")
-    where.add_argument("--log", action="store_true", help="keep a record; without it nothing is stored")
-    where.add_argument("--logs", default=LOGS, metavar="DIR", help=f"the store (default {LOGS})")
-    where.add_argument("--domain", default="kernels", help="first part of the log's name (default kernels)")
-    where.add_argument("--name", help="second part of the log's name; the op unless given")
-    where.add_argument(
-        "--limitation", action="append", default=[], metavar="TEXT", help="what the record does not show"
-    )
+    command.add_places(made, domain="kernels", name="the op")
     instead = made.add_argument_group("instead of measuring")
     instead.add_argument("--list", action="store_true", help="list the ops, without importing torch")
     instead.add_argument("--format", choices=("text", "json"), default="text", help="of --list")
@@ -104,36 +81,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     words = sys.argv[1:] if argv is None else list(argv)
     options = parser().parse_args(words)
-    try:
-        return _main(options, words)
-    except (plan.UnsuitableError, probe.ProbeError) as error:
-        return _complain(error, UNSUITABLE)
-    except EvidenceError as error:
-        return _complain(error, USAGE)
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    return command.guarded(lambda: _main(options, words))
 
 
 def _main(options: argparse.Namespace, words: Sequence[str]) -> int:
     if options.list:
-        _say(_listing(options.format))
-        return OK
+        command.say(_listing(options.format))
+        return command.OK
     chosen, rules = selection(options), _rules(options)
     if options.dry_run:
-        _say(_dry_run(chosen, options))
-        return OK
+        command.say(_dry_run(chosen, options))
+        return command.OK
     made = _plan(options, words, chosen, rules)
-    record = _logged(made, Path(options.logs)) if options.log else _unlogged(made)
-    return OK if any(isinstance(cell, Timed) for cell in record.cells) else NOTHING_TIMED
-
-
-def _complain(error: EvidenceError, code: int) -> int:
-    sys.stderr.write(f"error: {error.message}\n" + (f"  fix: {error.fix}\n" if error.fix else ""))
-    return code
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(text + "\n")
+    return command.carry_out(made, Path(options.logs) if options.log else None)
 
 
 def selection(options: argparse.Namespace) -> plan.Selection:
@@ -145,7 +105,7 @@ def selection(options: argparse.Namespace) -> plan.Selection:
         UnsuitableError: the op does not run on the device asked for.
     """
     if options.op is None:
-        raise UsageError("no op is named", fix="give --op NAME; --list shows all")
+        raise command.UsageError("no op is named", fix="give --op NAME; --list shows all")
     op = find(options.op)
     chosen = tuple(op.implementation(name) for name in options.implementations or [e.name for e in op.implementations])
     names = [entry.name for entry in chosen]
@@ -155,9 +115,9 @@ def selection(options: argparse.Namespace) -> plan.Selection:
             raise UnknownNameError("chosen implementation", name, names)
     _refuse_repeats("implementation", names)
     if baseline in options.alternatives:
-        raise UsageError(f"{baseline!r} is the baseline and an alternative")
+        raise command.UsageError(f"{baseline!r} is the baseline and an alternative")
     if options.processes < 1 or options.threads < 1:
-        raise UsageError("--processes and --threads are at least 1")
+        raise command.UsageError("--processes and --threads are at least 1")
     dtype = options.dtype or op.dtypes[0]
     shapes = [op.shape(text) for text in options.shapes] if options.shapes else list(op.shapes)
     guards = [op.shape(text) for text in options.guards]
@@ -182,12 +142,12 @@ def selection(options: argparse.Namespace) -> plan.Selection:
 
 def _refuse_repeats(kind: str, names: Sequence[str]) -> None:
     if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise UsageError(f"{kind} {repeated[0]!r} is given twice")
+        raise command.UsageError(f"{kind} {repeated[0]!r} is given twice")
 
 
 def _device(op: Op, asked: str) -> Device:
     if asked == "cpu" and op.device == "cuda":
-        raise plan.UnsuitableError(f"{op.name} has no implementation for a processor", fix="leave out --device")
+        raise capture.UnsuitableError(f"{op.name} has no implementation for a processor", fix="leave out --device")
     return "cuda" if "cuda" in (asked, op.device) else "cpu"
 
 
@@ -225,8 +185,8 @@ def _listing(form: str) -> str:
 
 def _dry_run(chosen: plan.Selection, options: argparse.Namespace) -> str:
     """Return what a run would do, from the options alone: no device is asked, so it is the same on every machine."""
-    program = privacy.program(sys.executable, plan.ROOT)
-    log = plan.log_name(options.domain, options.name or chosen.op.name, "DEVICE", datetime.now(UTC))
+    program = privacy.program(sys.executable, capture.ROOT)
+    log = capture.log_name(options.domain, options.name or chosen.op.name, "DEVICE", datetime.now(UTC))
     not_tried = {(event.arm, event.workload): event.reason for event in plan.not_tried(chosen)}
     lines = [f"op          {chosen.op.name} ({chosen.dtype}, {chosen.device})"]
     lines += [f"arm         {name} ({role}): {entry.target}" for name, role, entry in chosen.arms]
@@ -253,13 +213,13 @@ def _plan(
         words,
         runner=RUNNER,
         seed=chosen.op.seed,
-        root=plan.ROOT,
+        root=capture.ROOT,
         environment=environment,
         destinations=("--logs",),
     )
     plan.refuse_uninstalled(chosen)
     timer = _TIMERS[options.timer] if options.timer else ""
-    answer = probe.ask(chosen.device, timer, chosen.threads, root=plan.ROOT, environment=environment)
+    answer = probe.ask(chosen.device, timer, chosen.threads, root=capture.ROOT, environment=environment)
     return plan.build(
         chosen,
         probed=answer.torch,
@@ -275,82 +235,6 @@ def _plan(
         limitations=options.limitation,
         is_every_process_rechecked=options.recheck == "every",
     )
-
-
-def _unlogged(made: session.Plan) -> Record:
-    with tempfile.TemporaryDirectory(prefix="evidence-run-") as folder:
-        record = session.run(made, Path(folder) / RAW_NAME)
-    _say(results(record))
-    _say("nothing is stored: a run with --log keeps its samples, its gate and its machine")
-    return record
-
-
-def _logged(made: session.Plan, logs: Path) -> Record:
-    raw = session.incomplete_path(logs, made.header.log)
-    if any(source.is_dirty for source in made.header.sources if isinstance(source, GitSource)):
-        sys.stderr.write("note: the work tree is not what is committed, so no claim can stand on this run (EV105)\n")
-    try:
-        record = session.run_and_save(made, logs, raw)
-    except (KeyboardInterrupt, SystemExit):
-        sys.stderr.write(f"interrupted; what was measured: {raw}\n  keep it: evidence import {raw} --logs {logs}\n")
-        raise
-    _say(results(record))
-    _say(_next_steps(record, logs))
-    return record
-
-
-def _next_steps(record: Record, logs: Path) -> str:
-    return "\n".join(
-        (
-            f"record    {logs / record.log / RECORD_NAME}",
-            "check     python -m evidence.check",
-            f"claim     add an item with `series: {series(record.log)}` to docs/claims, then: evidence update",
-        )
-    )
-
-
-def results(record: Record) -> str:
-    """Return a table of every cell: the median over processes, and how many times faster than the baseline it is."""
-    from tabulate import tabulate
-
-    baseline = next(arm.name for arm in record.arms if arm.role == "baseline")
-    comparisons = {
-        (arm.name, entry.workload): entry
-        for arm in record.arms
-        if arm.name != baseline
-        for entry in compare(record, baseline, arm.name, _TIME)
-    }
-    rows = []
-    for cell in record.cells:
-        comparison = comparisons.get((cell.arm, cell.workload))
-        rows.append([cell.workload, cell.arm, _time_of(record, cell), *_verdict(comparison)])
-    return tabulate(rows, headers=["workload", "arm", "median", f"against {baseline}", "interval", "verdict", "why"])
-
-
-def _time_of(record: Record, cell: Cell) -> str:
-    if not isinstance(cell, Timed):
-        return f"{cell.kind}: {_why(cell)}"
-    values = process_values(record, cell, _TIME)
-    middle = location(values) if len(values) > 1 else Interval(values[0], values[0], values[0])
-    scale = scale_for(middle.value, "s")
-    return format_value(middle.value, scale, table_decimals(middle, scale))
-
-
-def _why(cell: Cell) -> str:
-    if isinstance(cell, Rejected):
-        return cell.gate.message
-    return cell.reason if isinstance(cell, Skipped) else cell.message if isinstance(cell, Crashed) else ""
-
-
-def _verdict(comparison: Comparison | None) -> tuple[str, str, str, str]:
-    if comparison is None:
-        return ("", "", "", "")
-    ratio = comparison.ratio
-    if ratio is None:
-        return ("", "", comparison.word, comparison.reason)
-    decimals = table_ratio_decimals(ratio)
-    shown = (format_ratio(ratio.value, decimals), format_interval(ratio, decimals))
-    return (*shown, comparison.word, comparison.reason)
 
 
 if __name__ == "__main__":

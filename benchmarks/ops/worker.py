@@ -9,15 +9,14 @@ from __future__ import annotations
 import argparse
 import gc
 import os
-import queue
 import re
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from benchmarks import protocol
+from benchmarks.conversation import Conversation
 from benchmarks.ops import gates, inputs
 from benchmarks.ops.calls import bind
 from benchmarks.ops.registry import DIRECTION_SUFFIXES, Case, Implementation, Op, find
@@ -37,31 +36,6 @@ _PEAK_RESIDENT = "5"
 """What resets the kernel's high-water mark of a process when written to its clear_refs (proc(5))."""
 
 
-class Session:
-    """The worker's end of the conversation: a line at a time, and the end of stdin ends the process."""
-
-    def __init__(self, incoming: TextIO, outgoing: TextIO) -> None:
-        """Begin to listen."""
-        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._incoming, self._outgoing = incoming, outgoing
-        threading.Thread(target=self._listen, daemon=True).start()
-
-    def _listen(self) -> None:
-        for line in self._incoming:
-            self._lines.put(line.rstrip("\n"))
-        # The session is gone, killed perhaps: nobody is left to measure for, so not even cleaning up matters.
-        os._exit(0)
-
-    def hear(self) -> str:
-        """Return the next line."""
-        return self._lines.get()
-
-    def say(self, message: protocol.Message) -> None:
-        """Send one message."""
-        self._outgoing.write(message.model_dump_json() + "\n")
-        self._outgoing.flush()
-
-
 def case_of(op: Op, workload: str, dtype: str) -> Case:
     """Return the case that a workload's name, such as `b1-t512-h4-d64-fwd`, stands for.
 
@@ -78,7 +52,7 @@ def case_of(op: Op, workload: str, dtype: str) -> Case:
 class OpWorker:
     """One implementation on one device."""
 
-    def __init__(self, op: Op, implementation: Implementation, dtype: str, device: str, session: Session) -> None:
+    def __init__(self, op: Op, implementation: Implementation, dtype: str, device: str, session: Conversation) -> None:
         """Say what to run; nothing is imported yet."""
         self._op, self._implementation, self._dtype = op, implementation, dtype
         self._device, self._session = device, session
@@ -225,13 +199,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     for option in ("--op", "--implementation", "--dtype", "--device"):
         parser.add_argument(option, required=True)
     asked = parser.parse_args(argv)
-    outgoing = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    session = Session(sys.stdin, outgoing)
+    session = Conversation.over_stdio()
     op = find(asked.op)
     worker = OpWorker(op, op.implementation(asked.implementation), asked.dtype, asked.device, session)
-    worker.run(protocol.Job.model_validate_json(session.hear()))
-    outgoing.close()
+    worker.run(session.hear_job())
+    session.close()
     # Interpreters that hold a device's context can hang or crash while they tear it down; everything is said already.
     os._exit(0)
 

@@ -1,0 +1,99 @@
+"""Owns what the measuring commands share: exit codes, options, and carrying a plan out with or without a log.
+
+Exit codes: 0 measured, 1 nothing could be timed, 2 usage, 4 unsuitable machine, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks import session
+from benchmarks.capture import UnsuitableError
+from benchmarks.results import results
+from evidence.errors import EvidenceError
+from evidence.importers.session_stream import RAW_NAME
+from evidence.schema import GitSource, Record, Timed, series
+from evidence.store import RECORD_NAME
+
+LOGS = "docs/benchmark_logs"
+OK, NOTHING_TIMED, USAGE, UNSUITABLE, INTERRUPTED = 0, 1, 2, 4, 130
+
+
+class UsageError(EvidenceError):
+    """Options that make no measurement."""
+
+
+def add_places(parser: argparse.ArgumentParser, *, domain: str, name: str) -> None:
+    """Add the options that say where results go; `name` says what a log is named after unless one is given."""
+    where = parser.add_argument_group("where it goes")
+    where.add_argument("--log", action="store_true", help="keep a record; without it nothing is stored")
+    where.add_argument("--logs", default=LOGS, metavar="DIR", help=f"the store (default {LOGS})")
+    where.add_argument("--domain", default=domain, help=f"first part of the log's name (default {domain})")
+    where.add_argument("--name", help=f"second part of the log's name; {name} unless given")
+    where.add_argument(
+        "--limitation", action="append", default=[], metavar="TEXT", help="what the record does not show"
+    )
+
+
+def guarded(body: Callable[[], int]) -> int:
+    """Return a command's exit code; what it cannot do is said on stderr, with what to do instead."""
+    try:
+        return body()
+    except UnsuitableError as error:
+        return _complain(error, UNSUITABLE)
+    except EvidenceError as error:
+        return _complain(error, USAGE)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _complain(error: EvidenceError, code: int) -> int:
+    sys.stderr.write(f"error: {error.message}\n" + (f"  fix: {error.fix}\n" if error.fix else ""))
+    return code
+
+
+def say(text: str) -> None:
+    """Print a text and a line feed."""
+    sys.stdout.write(text + "\n")
+
+
+def carry_out(plan: session.Plan, logs: Path | None) -> int:
+    """Measure, print what was found, and return the exit code; `logs` is the store, None to keep nothing."""
+    record = _unlogged(plan) if logs is None else _logged(plan, logs)
+    return OK if any(isinstance(cell, Timed) for cell in record.cells) else NOTHING_TIMED
+
+
+def _unlogged(plan: session.Plan) -> Record:
+    with tempfile.TemporaryDirectory(prefix="evidence-run-") as folder:
+        record = session.run(plan, Path(folder) / RAW_NAME)
+    say(results(record))
+    say("nothing is stored: a run with --log keeps its samples, its gate and its machine")
+    return record
+
+
+def _logged(plan: session.Plan, logs: Path) -> Record:
+    raw = session.incomplete_path(logs, plan.header.log)
+    if any(source.is_dirty for source in plan.header.sources if isinstance(source, GitSource)):
+        sys.stderr.write("note: the work tree is not what is committed, so no claim can stand on this run (EV105)\n")
+    try:
+        record = session.run_and_save(plan, logs, raw)
+    except (KeyboardInterrupt, SystemExit):
+        sys.stderr.write(f"interrupted; what was measured: {raw}\n  keep it: evidence import {raw} --logs {logs}\n")
+        raise
+    say(results(record))
+    say(_next_steps(record, logs))
+    return record
+
+
+def _next_steps(record: Record, logs: Path) -> str:
+    return "\n".join(
+        (
+            f"record    {logs / record.log / RECORD_NAME}",
+            "check     python -m evidence.check",
+            f"claim     add an item with `series: {series(record.log)}` to docs/claims, then: evidence update",
+        )
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 
@@ -36,6 +37,7 @@ from evidence.views import Evidence, GateLine
 FACTS = ("date", "device", "model", "precision", "lengths", "concurrency", "switches", "software", "instrument")
 _FRAMEWORKS = ("torch", "triton", "transformers", "vllm", "fla-core", "liger-kernel", "torchao", "jax", "numpy")
 _PER_LINE = "per line"
+_UNIT = re.compile(r"_(w|hz|bytes)$")
 
 
 def stance_of(
@@ -201,7 +203,7 @@ def environment_of(record: Record) -> tuple[tuple[str, str], ...]:
             lines.append(("Power and clocks", _clocks(accelerator)))
         lines.append(("Driver", _known(host, "driver")))
         lines.append(("Host", _host(host)))
-        lines.append(("System", f"{_known(host, 'os')}, kernel {_known(host, 'kernel')}"))
+        lines.append(("System", f"{_known(host, 'os')}, {_known(host, 'kernel', 'kernel {}')}"))
     for stack in record.stacks:
         lines.append(("Stack", _stack(stack)))
     for source in record.sources:
@@ -214,7 +216,7 @@ def _known(model: Captured, field: str, text: str = "{}") -> str:
     if value is not None:
         return text.format(value)
     reason = next((missing.reason for missing in model.missing if missing.field == field), "unknown")
-    return f"{field.replace('_', ' ')} not recorded ({reason})"
+    return f"{_UNIT.sub('', field).replace('_', ' ')} not recorded ({reason})"
 
 
 def _accelerator(device: Accelerator) -> str:

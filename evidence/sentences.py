@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 
 from evidence import statistics, units
 from evidence.errors import ItemError, nearest
-from evidence.evaluation import Reading, Value, tally
+from evidence.evaluation import CONTRADICTED, Reading, Value, tally
 from evidence.readings import coordinates
 from evidence.schema.claims import ABSOLUTE_WORDS, QUANTITIES, REDUCERS, STANDALONE_DIGITS
 from evidence.selection import in_words
@@ -22,6 +23,7 @@ UNKNOWN_FIELD, OVER_SCOPED = "EV622", "EV604"
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
 _NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)(?::(\S+))?")
+_BETWEEN = re.compile(r"\s*(?:to|→|-+>|–|-|/|versus|vs\.?|against|instead of|rather than)\s*")
 _BEST_CASE = re.compile(r"\bup to\s*$", re.IGNORECASE)
 
 
@@ -74,7 +76,18 @@ def render(text: str, readings: Mapping[str, Reading], *parts: str | int) -> tup
     if position < len(text):
         found.append(text[position:])
     _require_company([match[1] for match in _FIELD.finditer(text)], *parts)
+    _require_one_pair(text, readings, *parts)
     return tuple(found)
+
+
+def _require_one_pair(text: str, readings: Mapping[str, Reading], *parts: str | int) -> None:
+    """Refuse an "a to b" whose ends are of two readings: their quotient is the ratio of neither."""
+    for one, other in pairwise(_FIELD.finditer(text)):
+        ends = [_taken_apart(field[1], readings) for field in (one, other)]
+        are_values = all(quantity in ("baseline", "candidate", "value") for _, quantity, _ in ends)
+        if are_values and ends[0][0] != ends[1][0] and _BETWEEN.fullmatch(text[one.end() : other.start()]):
+            message = f"'{one[0]} … {other[0]}' sets the numbers of two readings side by side"
+            raise ItemError(CONTRADICTED, message, *parts, fix="write {baseline} and {candidate} of one reading")
 
 
 def _reducer(name: str) -> str:
@@ -102,15 +115,10 @@ def figure(name: str, readings: Mapping[str, Reading], *key: str | int) -> Figur
         raise ItemError(
             UNKNOWN_FIELD, f"{{{name}}} is not a field", *key, fix="write {quantity}, {reading.quantity} or {fact}"
         )
-    words, unit = match[1].split("."), match[2] or ""
-    reading = readings[""]
-    if words[0] in readings:
-        reading = readings[words.pop(0)]
-    quantity, reducer = (words[0], ".".join(words[1:])) if words and words[0] in QUANTITIES else ("", "")
-    if not quantity and (not words or words[0] in ("min", "max", "range")):
-        quantity, reducer = "value", ".".join(words)
+    of, quantity, words = _taken_apart(match[1], readings)
+    reading, unit = readings[of], match[2] or ""
     if quantity:
-        return _quantity(name, quantity, reducer, unit, reading, key)
+        return _quantity(name, quantity, ".".join(words), unit, reading, key)
     facts = reading.facts()
     if words[0] in facts and len(words) == 1 and not unit:
         return Figure(in_words(facts[words[0]]))
@@ -118,6 +126,17 @@ def figure(name: str, readings: Mapping[str, Reading], *key: str | int) -> Figur
     hint = nearest(words[0], known)
     fix = f"did you mean {{{hint}}}?" if hint else f"fields: {', '.join(known)}"
     raise ItemError(UNKNOWN_FIELD, f"{{{name}}} is neither a quantity, a reading nor a fact of the log", *key, fix=fix)
+
+
+def _taken_apart(name: str, readings: Mapping[str, Reading]) -> tuple[str, str, list[str]]:
+    """Return the reading that a field is of, its quantity (empty for a fact), and the words left: reducer or fact."""
+    words = name.split(":", 1)[0].split(".")
+    reading = words.pop(0) if words[0] in readings else ""
+    if words and words[0] in QUANTITIES:
+        return reading, words[0], words[1:]
+    if not words or words[0] in ("min", "max", "range"):
+        return reading, "value", words
+    return reading, "", words
 
 
 def _quantity(

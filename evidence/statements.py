@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from evidence import sentences, statistics, units
 from evidence.claims import Placed
 from evidence.errors import ItemError
-from evidence.evaluation import CONTROL, Loader, Reading, readings_of, require_expected, tally
+from evidence.evaluation import CONTRADICTED, CONTROL, Loader, Reading, readings_of, require_expected, tally
 from evidence.readings import device_of
 from evidence.schema import Cell, Timed
 from evidence.schema.claims import Claim, Mechanism, Status
@@ -42,6 +43,7 @@ def build(placed: Placed[Claim], load: Loader, log_status: Mapping[str, Status])
     devices = tuple(dict.fromkeys(device_of(reading.loaded.record) for reading in readings.values()))
     for place, text in _free_texts(claim):
         sentences.lint(text, devices, *place)
+    _require_named_arms_read(claim.statement, readings)
     limitations = [_filled(text, readings, "limitations", index) for index, text in enumerate(claim.limitations)]
     logs = {reading.loaded.entry.log: reading.loaded for reading in readings.values()}
     return Statement(
@@ -118,6 +120,15 @@ def _require_pinned_for_a_reason(
         key = ("also", name, "series") if own is not None else ("series",)
         log = reading.loaded.entry.log
         require_status_of_pinned(own or claim.series, log, claim.status, log_status, *key)
+
+
+def _require_named_arms_read(statement: str, readings: Mapping[str, Reading]) -> None:
+    """Refuse a statement about an arm that no reading reads: whatever it says of that arm, nothing holds it to."""
+    read = {arm for reading in readings.values() for arm in (reading.baseline, reading.candidate)}
+    for arm in dict.fromkeys(arm.name for reading in readings.values() for arm in reading.loaded.record.arms):
+        if arm not in read and re.search(rf"(?<![\w-]){re.escape(arm)}(?![\w-])", statement):
+            message = f"the statement names {arm!r}, which no reading reads"
+            raise ItemError(CONTRADICTED, message, "statement", fix="read it under 'also', or leave it out")
 
 
 def _free_texts(claim: Claim) -> Iterator[tuple[tuple[str | int, ...], str]]:

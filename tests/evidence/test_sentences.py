@@ -266,6 +266,34 @@ def test_best_cases(statement: str, readings: dict[str, Reading], message: str) 
     assert message in caught.value.message
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "{first:ms} to {one.candidate:ms}",
+        "{first}→{one.candidate}",
+        "{first} instead of {one.candidate}",
+        "{first}/{one.baseline}",
+    ],
+)
+def test_an_a_to_b_of_two_readings_is_refused(statement: str) -> None:
+    with pytest.raises(ItemError, match="sets the numbers of two readings side by side") as caught:
+        render(statement, READINGS, "statement")
+    assert (caught.value.code, caught.value.parts) == ("EV602", ("statement",))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "{one.baseline} to {one.candidate}",
+        "{first}, and {one.candidate}",
+        "{one.ratio} to {lost.ratio}",
+        "{first} to {N}",
+    ],
+)
+def test_an_a_to_b_of_one_pair_is_not(statement: str) -> None:
+    assert text_of(statement)
+
+
 # Lint.
 
 DEVICES = ("NVIDIA H200, Synthetic GPU A",)

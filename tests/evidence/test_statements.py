@@ -272,6 +272,20 @@ def test_the_first_thing_that_is_wrong(
     assert error.fix
 
 
+def test_an_arm_that_no_reading_reads_is_not_spoken_of() -> None:
+    three = sweep({"eager": {1: 1e-3}, "fused": {1: 0.8e-3}, "wide": {1: 0.9e-3}})
+    claim = {**SIMPLE, "series": "kernels/sweep", "statement": "Unlike wide, fused is {ratio} faster than eager."}
+    error = refused(claim, three)
+    assert (error.code, error.parts, error.message) == (
+        "EV602",
+        ("statement",),
+        "the statement names 'wide', which no reading reads",
+    )
+    assert built({**claim, "also": {"other": {"arm": "wide"}}}, three).word == "FASTER"
+    for harmless in ("a wider tile is {ratio} faster", "eager-again aside, {ratio}", "extra-wide tiles: {ratio}"):
+        assert built({**claim, "statement": harmless, "also": {"aa": {"arm": "eager-again"}}}, three).word == "FASTER"
+
+
 def test_a_mechanism_need_not_be_known_but_its_absence_is_told() -> None:
     found = built({**SIMPLE, "mechanism": {"unknown": "a profile showed nothing on {device}"}}, record())
     assert found.mechanism == "Mechanism not established: a profile showed nothing on Synthetic GPU A"

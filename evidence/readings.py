@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -362,8 +363,8 @@ def conditions_of(record: Record, host: str, device: int, window: tuple[float, f
 
 def _rows_round(at_s: Sequence[float], window: tuple[float, float]) -> range:
     """Return the readings from the last one before a window to the first one after it."""
-    first = max((row for row, time in enumerate(at_s) if time <= window[0]), default=0)
-    last = min((row for row, time in enumerate(at_s) if time >= window[1]), default=len(at_s) - 1)
+    first = max(0, bisect_right(at_s, window[0]) - 1)
+    last = min(bisect_left(at_s, window[1]), len(at_s) - 1)
     return range(first, last + 1)
 
 

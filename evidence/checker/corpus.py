@@ -18,7 +18,7 @@ from evidence.book import Book, Unrenderable
 from evidence.checker.facts import Facts
 from evidence.checker.ignores import Ignore, Settings, page_waivers, read_settings, waivers_of
 from evidence.diagnostics import Finding, Location, Severity
-from evidence.errors import LedgerError, RecordError, UnknownNameError
+from evidence.errors import EvidenceError, LedgerError
 from evidence.project import Project
 from evidence.repository import Repository, RepositoryError
 from evidence.schema import Gate, log_date
@@ -286,10 +286,16 @@ class Corpus:
 
     def _log_named(self, series: str) -> str:
         """Return the log that a series stands on; empty if there is none that can be read."""
+        if series in self._names:
+            return series
         try:
             return self.book.log(series).entry.log
-        except (UnknownNameError, RecordError):
+        except EvidenceError:
             return ""
+
+    @functools.cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(entry.log for entry in self.store.entries)
 
     def _text(self, path: Path) -> str:
         """Return a file's text; findings of one record come together, so the last one is kept."""

@@ -16,17 +16,17 @@ _KINDS: tuple[tuple[str, str], ...] = (
         "an access token or key",
         r"gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|hf_[A-Za-z0-9]{20,}|sk-[\w-]{20,}"
         r"|AKIA[0-9A-Z]{16}|AIza[\w-]{35}|xox[abprs]-[\w-]{10,}|npm_[A-Za-z0-9]{30,}|pypi-[\w-]{30,}"
-        r"|eyJ[\w-]{10,}\.eyJ[\w-]{10,}|-----BEGIN [A-Z ]{0,30}PRIVATE KEY"
+        r"|(?<![\w-])eyJ[\w-]{10,2000}\.eyJ[\w-]{10}|-----BEGIN [A-Z ]{0,30}PRIVATE KEY"
         r"|(?i:(?:api|access|auth|secret)[_-]?(?:key|token)|password|passwd)[\"']?\s{0,3}[=:]\s{0,3}[\"']?[^\s\"'*]{6,}",
     ),
-    ("an address with a password in it", r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^/\s:@]{1,100}:[^/\s@]{1,100}@"),
+    ("an address with a password in it", r"(?<![\w+.-])[A-Za-z][A-Za-z0-9+.-]{1,20}://[^/\s:@]{1,100}:[^/\s@]{1,100}@"),
     (
         "a home directory",
         r"(?<![\w.~-])/(?:home|Users)/[^/\s\"'<>]+|(?<![\w.~/-])/root(?![\w.-])|\b[A-Za-z]:[\\/]{1,4}(?i:users)[\\/]{1,4}\w+",
     ),
     (
         "an e-mail address or a name on a machine",
-        r"[A-Za-z0-9_.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+\b",
+        r"(?<![\w.+-])[A-Za-z0-9_.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+\b",
     ),
     (
         "a machine's network address",

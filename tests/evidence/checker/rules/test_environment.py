@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from evidence.checker.catalogue import RULES
@@ -179,6 +181,14 @@ def test_private_data_is_never_printed(site: Site) -> None:
 @pytest.mark.parametrize("text", ["toy.ops.kernels", "3.12.3", "GPU 0", "a@b", "fla-core==0.6.0", "1.2.3.4"])
 def test_ordinary_words_are_not_private(text: str) -> None:
     assert list(kinds_in(f'{{"x": "{text}"}}'.encode(), set())) == []
+
+
+@pytest.mark.parametrize("unit", ["a", "a.", "a1-", "x@", "a://a:", "10.", "eyJa", "0f:", "C:/users", "gh", "serial "])
+def test_the_search_is_linear_in_hostile_text(unit: str) -> None:
+    text = (unit * 100_000)[:100_000].encode()
+    started = time.process_time()
+    next(iter(kinds_in(text, None)), None)
+    assert time.process_time() - started < 2
 
 
 def test_no_git_is_one_finding_and_no_pass(site: Site, tmp_path: object) -> None:

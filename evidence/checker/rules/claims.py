@@ -89,9 +89,13 @@ class _Shown:
 
 
 def _by_page(corpus: Corpus) -> Iterator[tuple[str, _Shown]]:
-    """Yield what each page shows; items that cannot be shown are findings of their own."""
+    """Yield what each page shows; items that cannot be shown are findings of their own.
+
+    A page with a table that cannot be shown is left out: what that table would have shown is not known yet.
+    """
     for page in corpus.pages:
         shown = _Shown()
+        is_whole = True
         for call in page.calls:
             try:
                 if call.macro == "table":
@@ -101,8 +105,9 @@ def _by_page(corpus: Corpus) -> Iterator[tuple[str, _Shown]]:
                     shown.claims.setdefault(call.subject, call.at)
                     _add_readings(corpus.book.readings(call.subject).values(), call.subject, shown)
             except (UnknownNameError, Unrenderable):
-                continue
-        yield page.path, shown
+                is_whole = is_whole and call.macro != "table"
+        if is_whole:
+            yield page.path, shown
 
 
 def _add_table(corpus: Corpus, id_: str, at: Location, shown: _Shown) -> None:

@@ -21,7 +21,7 @@ def migrate(document: dict[str, Any]) -> dict[str, Any]:
     version = document.get("schema_version")
     if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= SCHEMA_VERSION:
         raise UnknownVersionError(
-            f"schema_version is {version!r}, this package reads 1 to {SCHEMA_VERSION}",
+            f"schema_version is {version!r:.80}, this package reads 1 to {SCHEMA_VERSION}",
             pointer="/schema_version",
             fix="upgrade perf-evidence, or write the record with a version it knows",
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +21,7 @@ from evidence.schema import (
     Unavailable,
     Work,
 )
-from tests.evidence.schema.documents import BASES, document, text_of
+from tests.evidence.schema.documents import BASES, document, encoded, text_of
 from tests.factories import DIGEST, engine_record, imported_record, outcomes_record, record
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=30)
@@ -107,7 +108,7 @@ JSON = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.
 
 
 @st.composite
-def broken_documents(draw: st.DrawFn) -> Any:
+def broken_documents(draw: st.DrawFn) -> bytes:
     """A sound record with one to three values replaced by any JSON, dropped, doubled or swapped."""
     found = document(draw(st.sampled_from(BASES)))
     for _ in range(draw(st.integers(1, 3))):
@@ -119,10 +120,10 @@ def broken_documents(draw: st.DrawFn) -> Any:
                 holder.append(holder[key])
             case "swap":
                 other, its = _somewhere(draw, found)
-                holder[key] = other[its]
+                holder[key] = copy.deepcopy(other[its])
             case _:
                 holder[key] = draw(JSON)
-    return found
+    return encoded(found)
 
 
 def _somewhere(draw: st.DrawFn, document: Any) -> tuple[Any, Any]:

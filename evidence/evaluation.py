@@ -236,7 +236,7 @@ def require_expected(reading: Reading) -> None:
     Raises:
         ItemError: the log says otherwise; the rule names why (no number, unequal work, undecided, contradicted).
     """
-    if not reading.is_comparison:
+    if reading.expect is None:  # one arm is read, and nothing compared
         for workload in reading.workloads:
             cell = reading.loaded.record.cell(reading.candidate, workload.name)
             if value_of(reading.loaded, cell, reading.quantity) is None:
@@ -247,8 +247,6 @@ def require_expected(reading: Reading) -> None:
     if not reading.comparisons:
         message = f"all {reading.identical} cells ran identical configurations"
         raise ItemError("EV407", message, *_key(reading), fix="compare arms that differ")
-    if reading.expect is None:
-        return
     wanted = reading.expect if isinstance(reading.expect, Mapping) else {reading.expect: len(reading.comparisons)}
     actual = {str(verdict): count for verdict, count in reading.counts.items()}
     if actual == {word: count for word, count in wanted.items() if count}:

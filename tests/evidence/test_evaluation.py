@@ -286,6 +286,7 @@ def test_identical_configurations_leave_every_count_and_mean() -> None:
     assert len(found.all_comparisons) == 2
     error = refused({**COMPARED, "expect": "same", "where": {"N": 2}}, half)
     assert (error.code, error.message) == ("EV407", "all 1 cells ran identical configurations")
+    assert main({**COMPARED, "expect": "same", "where": {"N": 2}}, half).verdict is Verdict.REFUSED
 
 
 def test_a_metric_s_own_words_are_in_the_tally() -> None:

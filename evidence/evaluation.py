@@ -61,8 +61,10 @@ class Reading:
     @cached_property
     def all_comparisons(self) -> tuple[Comparison, ...]:
         """Every selected cell compared, identical configurations included."""
-        names = [workload.name for workload in self.workloads]
-        found = compare(self.loaded.record, self.baseline, self.candidate, self.quantity, names)
+        found = tuple(
+            compared(self.loaded, self.baseline, self.candidate, self.quantity, workload.name)
+            for workload in self.workloads
+        )
         return tuple(_held(one, self.control) for one in found) if self.control is not None else found
 
     @cached_property
@@ -150,8 +152,18 @@ def _held(one: Comparison, control: Reading) -> Comparison:
     return replace(one, verdict=verdict, effect=effect, reason=reason)
 
 
+def compared(loaded: Loaded, baseline: str, candidate: str, quantity: Quantity, workload: str) -> Comparison:
+    """Return two arms of a record compared on one workload, as `compare` does, once for all who ask."""
+    key = ("compared", baseline, candidate, quantity, workload)
+    return loaded.once(key, lambda: compare(loaded.record, baseline, candidate, quantity, [workload])[0])
+
+
 def value_of(loaded: Loaded, cell: Cell, quantity: Quantity) -> Value | None:
     """Return a cell's number with its interval over processes; exact where every process has the same."""
+    return loaded.once(("value", cell.arm, cell.workload, quantity), lambda: _value_of(loaded, cell, quantity))
+
+
+def _value_of(loaded: Loaded, cell: Cell, quantity: Quantity) -> Value | None:
     numbers = process_values(loaded.record, cell, quantity)
     if not numbers:
         return None

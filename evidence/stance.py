@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 
-from evidence.readings import conditions_of_cells, device_of
+from evidence.readings import Condition, conditions_of_cells, device_of
 from evidence.schema import (
     Accelerator,
     AccuracyDetail,
@@ -148,15 +148,20 @@ def _instrument(record: Record, cell: Timed) -> str:
 
 def _conditions(cells: Sequence[tuple[Loaded, Cell]]) -> str:
     """Return what the devices suffered; power-capping is no fault, but a reader must see it."""
-    by_record: dict[str, tuple[Loaded, list[Cell]]] = {}
-    for loaded, cell in cells:
-        by_record.setdefault(loaded.entry.log, (loaded, []))[1].append(cell)
-    found = set().union(*(conditions_of_cells(loaded.record, group) for loaded, group in by_record.values()))
-    return ", ".join(sorted(found))
+    return ", ".join(sorted(set().union(*(_conditions_of(loaded, cell) for loaded, cell in cells))))
+
+
+def _conditions_of(loaded: Loaded, cell: Cell) -> frozenset[Condition]:
+    key = ("conditions", cell.arm, cell.workload)
+    return loaded.once(key, lambda: conditions_of_cells(loaded.record, [cell]))
 
 
 def evidence_of(loaded: Loaded, limitations: Sequence[str] = ()) -> Evidence:
     """Return the fold of one log: command, environment, gates, raw file and limitations."""
+    return loaded.once(("evidence", *limitations), lambda: _evidence_of(loaded, limitations))
+
+
+def _evidence_of(loaded: Loaded, limitations: Sequence[str]) -> Evidence:
     record = loaded.record
     told = dict.fromkeys([*record.limitations, *limitations, *computed_limitations(record)])
     return Evidence(

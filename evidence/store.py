@@ -13,9 +13,10 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -30,6 +31,8 @@ INCOMPLETE = ".incomplete"
 MAXIMUM_LOG_BYTES = 5 * 1024 * 1024
 
 _READABLE = "make it readable, or restore it from version control"
+T = TypeVar("T")
+
 _RUN = re.compile(r"-([1-9][0-9]*)$")
 
 
@@ -56,6 +59,14 @@ class Loaded:
     record: Record
     sha256: str
     size: int
+    _made: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what `make` makes of the record, made once for each key: a record never changes."""
+        if key not in self._made:
+            self._made[key] = make()
+        found: T = self._made[key]
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evidence import roofline, units
-from evidence.compare import Comparison, compare
+from evidence.compare import Comparison
 from evidence.errors import ComparisonError, ItemError, UnknownNameError
-from evidence.evaluation import value_of
+from evidence.evaluation import compared, value_of
 from evidence.readings import Quantity, coordinates, device_of, unit_of
 from evidence.schema import Cell, Crashed, OpWorkload, Record, Rejected, Skipped
 from evidence.schema.claims import Omission, TableSpec
@@ -126,7 +126,7 @@ def absence(cell: Cell) -> Absent | None:
 
 def _comparison(loaded: Loaded, cell: Cell, baseline: str, quantity: Quantity, kind: str, grid: Grid) -> TableCell:
     try:
-        one = compare(loaded.record, baseline, cell.arm, quantity, [cell.workload])[0]
+        one = compared(loaded, baseline, cell.arm, quantity, cell.workload)
     except ComparisonError as error:
         raise ItemError(UNBACKED, error.message, "columns", fix=error.fix) from None
     grid.comparisons.append((loaded, one))

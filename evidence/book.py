@@ -12,11 +12,13 @@ from evidence.diagnostics import Finding, Location
 from evidence.errors import ComparisonError, EvidenceError, ItemError, RecordError, UnknownNameError
 from evidence.evaluation import Reading, readings_of
 from evidence.project import Project
+from evidence.readings import device_of
 from evidence.schema.claims import Claim, Status, TableSpec
 from evidence.store import Loaded, Store
+from evidence.tables.requirements import lint_texts
 from evidence.views import Figure, Statement, Table
 
-CITES_SUPERSEDED, UNBACKED, CRASHED = "EV611", "EV601", "EV901"
+CITES_SUPERSEDED, UNBACKED, MALFORMED = "EV611", "EV601", "EV620"
 
 
 class Unrenderable(EvidenceError):
@@ -183,9 +185,12 @@ class Book:
 
     def _build(self, placed: Placed[Claim] | Placed[TableSpec]) -> _Outcome:
         try:
+            self._require_pinned_for_a_reason(placed.item)
             if isinstance(placed.item, Claim):
                 return _Outcome(statements.build(placed, self.log, self.log_status), ())
-            return _Outcome(tables.build(placed, self.log, self.log_status), ())
+            built = tables.build(placed, self.log, self.log_status)
+            lint_texts(placed.item, [device_of(self.log(series).record) for series in placed.item.series])
+            return _Outcome(built, ())
         except ItemError as error:
             message = f"{placed.id}: {error.message}"
             return _Outcome(None, ((error.code, Finding(placed.at(*error.parts), message, error.fix)),), message)
@@ -195,3 +200,16 @@ class Book:
         except (ComparisonError, UnknownNameError) as error:
             message = f"{placed.id}: {error.message}"
             return _Outcome(None, ((UNBACKED, Finding(placed.at(), message, error.fix)),), message)
+
+    def _require_pinned_for_a_reason(self, item: Claim | TableSpec) -> None:
+        """Refuse an item that names one log where it could name its series, unless a status says why."""
+        named: list[tuple[tuple[str | int, ...], str | None]]
+        if isinstance(item, Claim):
+            named = [(("series",), item.series), *((("also", n, "series"), one.series) for n, one in item.also.items())]
+        else:
+            named = [(("series", index), series) for index, series in enumerate(item.series)]
+        logs = {entry.log for entry in self._store.entries} - self.log_status.keys()
+        for parts, name in named:
+            if name in logs and item.status is None:
+                message = f"{name} is pinned to its date, and nothing says why"
+                raise ItemError(MALFORMED, message, *parts, fix="name the series, or write status: {historical: why}")

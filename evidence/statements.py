@@ -18,7 +18,7 @@ from evidence.store import Loaded
 from evidence.views import Banner, Ratio, Shown, Statement
 
 MISSING_MECHANISM, CONTROL_MOVED, MECHANISM_NOT_FIRED, MISSING_LIMITATIONS = "EV613", "EV309", "EV310", "EV614"
-DO_NOT_CITE, EXCESSIVE, MALFORMED = "EV612", "EV410", "EV620"
+DO_NOT_CITE, EXCESSIVE = "EV612", "EV410"
 _EXCESSIVE_SPEEDUP = 10.0
 
 
@@ -33,7 +33,6 @@ def build(placed: Placed[Claim], load: Loader, log_status: Mapping[str, Status])
     readings = readings_of(claim, load)
     main = readings[""]
     _require_citable(claim, readings.values(), log_status)
-    _require_pinned_for_a_reason(claim, readings, log_status)
     _require_still_control(readings)
     for reading in readings.values():
         require_expected(reading)
@@ -101,25 +100,6 @@ def _require_citable(claim: Claim, readings: Iterable[Reading], log_status: Mapp
             key = ("also", reading.name) if reading.name else ("series",)
             message = f"{log} is marked do not cite: {status.do_not_cite}"
             raise ItemError(DO_NOT_CITE, message, *key, fix="measure again, and claim the new log")
-
-
-def require_status_of_pinned(
-    series: str, log: str, status: Status | None, log_status: Mapping[str, Status], *parts: str | int
-) -> None:
-    """Refuse an item that names one log where it could name its series, unless a status says why."""
-    if series == log and status is None and log not in log_status:
-        message = f"{series} is pinned to its date, and nothing says why"
-        raise ItemError(MALFORMED, message, *parts, fix="name the series, or write status: {historical: why}")
-
-
-def _require_pinned_for_a_reason(
-    claim: Claim, readings: Mapping[str, Reading], log_status: Mapping[str, Status]
-) -> None:
-    for name, reading in readings.items():
-        own = claim.also[name].series if name else None
-        key = ("also", name, "series") if own is not None else ("series",)
-        log = reading.loaded.entry.log
-        require_status_of_pinned(own or claim.series, log, claim.status, log_status, *key)
 
 
 def _require_named_arms_read(statement: str, readings: Mapping[str, Reading]) -> None:

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 from evidence.claims import Placed
 from evidence.evaluation import Loader
-from evidence.readings import device_of
 from evidence.schema.claims import DerivedColumn, Status, TableSpec
-from evidence.sentences import lint
 from evidence.stance import evidence_of, stance_of
-from evidence.statements import banner_of, require_status_of_pinned
+from evidence.statements import banner_of
 from evidence.store import Loaded
 from evidence.tables.headings import axis_columns, column_of, footnotes_of, tally_of
 from evidence.tables.layout import (
@@ -26,7 +24,6 @@ from evidence.tables.layout import (
 )
 from evidence.tables.numbers import Grid, cell_of, row_of, scales_of, uncovered
 from evidence.tables.requirements import (
-    free_texts,
     require_names,
     require_not_covered,
     require_notes,
@@ -58,13 +55,9 @@ def build(placed: Placed[TableSpec], load: Loader, log_status: Mapping[str, Stat
     spec = placed.item
     logs = tuple(load_log(load, series, index) for index, series in enumerate(spec.series))
     columns = [one if isinstance(one, DerivedColumn) else DerivedColumn(value=one) for one in spec.columns]
-    for index, (series, one) in enumerate(zip(spec.series, logs, strict=True)):
-        require_status_of_pinned(series, one.entry.log, spec.status, log_status, "series", index)
     require_names(spec, columns, logs)
     require_not_covered(spec, logs)
     require_one_device(spec, columns, logs)
-    for parts, text in free_texts(spec):
-        lint(text, map(device_of, (one.record for one in logs)), *parts)
     omitted = omitted_cells(spec, logs)
     arms = arms_shown(spec, logs, omitted)
     places = places_of(spec, logs, arms, omitted)

@@ -8,6 +8,7 @@ from evidence.errors import ItemError, UnknownNameError
 from evidence.readings import coordinates, device_of
 from evidence.schema.claims import DerivedColumn, TableSpec
 from evidence.selection import ARM, axes_of, matches
+from evidence.sentences import lint
 from evidence.store import Loaded
 from evidence.tables.layout import MALFORMED, UNBACKED, Place, where_of
 
@@ -80,7 +81,17 @@ def require_notes(spec: TableSpec, places: Sequence[Place]) -> None:
             raise ItemError(UNBACKED, "it notes no row of the table", "notes", index, "where", fix="drop or widen it")
 
 
-def free_texts(spec: TableSpec) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def lint_texts(spec: TableSpec, devices: Sequence[str]) -> None:
+    """Hold every text that an author wrote to what a statement is held to.
+
+    Raises:
+        ItemError: digits that stand alone, a device name, or an absolute word.
+    """
+    for parts, text in _free_texts(spec):
+        lint(text, devices, *parts)
+
+
+def _free_texts(spec: TableSpec) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Yield every text that an author writes in words, with its place."""
     yield ("title",), spec.title
     for index, column in enumerate(spec.columns):

@@ -237,3 +237,74 @@ def test_the_status_of_an_item(tmp_path: Path) -> None:
     assert claim is not None
     assert (table.historical, claim.superseded_by) == ("kept", "toy-wide")
     assert one.status("nothing") is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "line", "message"),
+    [
+        ("The toy op", "3.6x faster", "EV622", 4, "'3.6x' is typed into the title"),
+        ("The toy op", "The toy on Synthetic GPU A", "EV622", 4, "the device 'Synthetic GPU A' is typed"),
+        ("The toy op", "The toy always wins", "EV604", 4, "'always' is wider"),
+        ("[time,", "[{value: time, title: best of 9},", "EV622", 8, "'9' is typed into the columns"),
+        ("[time,", "[{text: speed, by: N, cells: {1024: 618 tok/s}},", "EV622", 8, "'618' is typed"),
+        (
+            "eager\nclaims",
+            "eager\n    notes: [{where: {N: 1024}, why: 5 % off}]\nclaims",
+            "EV622",
+            10,
+            "'5' is typed into the notes",
+        ),
+        (
+            "eager\nclaims",
+            "eager\n    omit: [{where: {arm: fused}, why: 2 runs}]\nclaims",
+            "EV622",
+            10,
+            "'2' is typed into the omit",
+        ),
+        (
+            "eager\nclaims",
+            "eager\n    not_covered: [{where: {N: 8}, why: 80 GB}]\nclaims",
+            "EV622",
+            10,
+            "'80' is typed",
+        ),
+        (
+            "series: kernels/toy\n    rows",
+            "series: kernels/toy_20260901\n    rows",
+            "EV620",
+            5,
+            "pinned to its date, and nothing says why",
+        ),
+        (
+            "series: kernels/toy\n    metric",
+            "series: kernels/toy_20260901\n    metric",
+            "EV620",
+            13,
+            "pinned to its date",
+        ),
+        (
+            "expect: better\n",
+            "expect: better\n    also: {l: {series: kernels/toy_20260901, expect: better}}\n",
+            "EV620",
+            18,
+            "pinned to its date",
+        ),
+    ],
+)
+def test_what_an_author_must_not_write(tmp_path: Path, old: str, new: str, code: str, line: int, message: str) -> None:
+    assert old in CLAIMS
+    text = CLAIMS.replace("columns: [time, {ratio: time}]", "columns: [time]") if "omit" in new else CLAIMS
+    ((rule, finding),) = book(tmp_path, text.replace(old, new), record()).findings
+    assert (rule, finding.at.line) == (code, line)
+    assert message in finding.message
+
+
+@pytest.mark.parametrize("status", ["historical: the first run", "do_not_cite: the fan was off"])
+def test_a_status_is_a_reason_to_pin(tmp_path: Path, status: str) -> None:
+    pinned = CLAIMS.split("claims:")[0].replace("series: kernels/toy", "series: kernels/toy_20260901")
+    one = book(tmp_path, f"{pinned}    status: {{{status}}}\n", record(), record("kernels/toy_20260908"))
+    assert one.findings == ()
+    assert one.logs_of("toy") == ("kernels/toy_20260901",)
+    other = book(tmp_path / "other", f"{pinned}logs: {{kernels/toy_20260901: {{{status}}}}}\n", record())
+    assert other.findings == ()
+    assert other.table("toy").banner is not None

@@ -217,11 +217,9 @@ ROWS: list[tuple[str, dict[str, Any], str, str]] = [
 ]  # fmt: skip
 
 
-def _name(row: object) -> str | None:
-    return f"{row}"[:60] if isinstance(row, dict) else None
-
-
-@pytest.mark.parametrize(("base", "changes", "pointer", "words"), ROWS, ids=_name)
+@pytest.mark.parametrize(
+    ("base", "changes", "pointer", "words"), ROWS, ids=[f"{row[0]} {' '.join(row[1])}: {row[3][:40]}" for row in ROWS]
+)
 def test_refused_at_its_place_with_a_reason(base: str, changes: dict[str, Any], pointer: str, words: str) -> None:
     with pytest.raises(RecordError) as caught:
         parse(encoded(changed(base, changes)))

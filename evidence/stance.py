@@ -23,6 +23,7 @@ from evidence.schema import (
     NumericDetail,
     OpWorkload,
     Outcome,
+    PackageSource,
     Record,
     Rejected,
     Stack,
@@ -35,7 +36,8 @@ from evidence.store import Loaded
 from evidence.views import Evidence, GateLine
 
 FACTS = ("date", "device", "model", "precision", "lengths", "concurrency", "switches", "software", "instrument")
-_FRAMEWORKS = ("torch", "triton", "transformers", "vllm", "fla-core", "liger-kernel", "torchao", "jax", "numpy")
+_FRAMEWORKS = ("torch", "triton")
+"""Named wherever they are installed; other packages are named where an arm's code comes from them."""
 _PER_LINE = "per line"
 _UNIT = re.compile(r"_(w|hz|bytes)$")
 
@@ -135,7 +137,9 @@ def _software(record: Record) -> str:
         for package in stack.packages:
             name, version = package.split("==", 1)
             versions.setdefault(name, {})[version] = None
-    words = [f"{name} {'/'.join(versions[name])}" for name in _FRAMEWORKS if name in versions]
+    measured = {source.package.split("==", 1)[0] for source in record.sources if isinstance(source, PackageSource)}
+    named = dict.fromkeys((*_FRAMEWORKS, *sorted(measured)))
+    words = [f"{name} {'/'.join(versions[name])}" for name in named if name in versions]
     words += [f"driver {host.driver}" for host in record.hosts if host.driver]
     words += [f"Python {'/'.join(dict.fromkeys(stack.python for stack in record.stacks))}"]
     return ", ".join(dict.fromkeys(words))

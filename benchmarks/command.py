@@ -94,6 +94,6 @@ def _next_steps(record: Record, logs: Path) -> str:
         (
             f"record    {logs / record.log / RECORD_NAME}",
             "check     python -m evidence.check",
-            f"claim     add an item with `series: {series(record.log)}` to docs/claims, call it on a page, then: make docs",
+            f"claim     add an item with `series: {series(record.log)}` to docs/claims, call it, make docs",
         )
     )

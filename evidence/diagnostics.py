@@ -15,7 +15,7 @@ class Severity(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Location:
-    """A place in a file: path relative to the project's root, line from 1, and a JSON pointer where the file is JSON."""
+    """A place in a file: path from the project's root, line from 1, and a JSON pointer where the file is JSON."""
 
     path: str
     line: int = 1

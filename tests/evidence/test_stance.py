@@ -65,7 +65,7 @@ def test_the_nine_facts_of_an_op() -> None:
         "lengths": "N1024",
         "concurrency": "1 stream",
         "switches": "implementation eager/fused, cold cache",
-        "software": "torch 2.11.0, triton 3.6.0, fla-core 0.6.0, driver 580.00, Python 3.12.3",
+        "software": "torch 2.11.0, triton 3.6.0, driver 580.00, Python 3.12.3",
         "instrument": "triton.testing.do_bench, 9 processes an arm, interleaved",
     }
 

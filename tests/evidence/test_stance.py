@@ -126,7 +126,7 @@ def test_several_ranks_weights_and_stacks() -> None:
     assert stance(engine_record(workloads=loads))["model"] == "toy-7b (revision abc)"
     older = stack(name="old", python="3.11.9", packages=("torch==2.10.0",))
     assert stance(record(stacks=(stack(), older)))["software"] == (
-        "torch 2.11.0/2.10.0, triton 3.6.0, fla-core 0.6.0, driver 580.00, Python 3.12.3/3.11.9"
+        "torch 2.11.0/2.10.0, triton 3.6.0, driver 580.00, Python 3.12.3/3.11.9"
     )
 
 
@@ -209,7 +209,7 @@ def test_the_environment_in_lines() -> None:
     assert found["Driver"] == "580.00"
     assert found["Host"] == "Synthetic CPU, 16 cores, governor performance, 16 allowed, 119 GiB"
     assert found["System"] == "Linux 12, kernel 6.1"
-    assert found["Stack"] == "Python 3.12.3, CUDA 13.0, torch 2.11.0, triton 3.6.0, fla-core 0.6.0"
+    assert found["Stack"] == "Python 3.12.3, CUDA 13.0, torch 2.11.0, triton 3.6.0, 1 more in the record"
     lines = [text for label, text in environment_of(record()) if label == "Source"]
     assert lines == ["repository: commit 0123456789abcdef0123456789abcdef01234567, clean", "toy: toy==1.0"]
     assert environment_of(imported_record()) == ()

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import functools
 import re
+import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from markdown.extensions.toc import slugify  # type: ignore[import-untyped]
 from mkdocs.config.base import Config
 from mkdocs.exceptions import PluginError
-from mkdocs.plugins import BasePlugin, get_plugin_logger
+from mkdocs.plugins import BasePlugin, event_priority, get_plugin_logger
 from mkdocs.structure.files import File, InclusionLevel
 from mkdocs.utils import get_relative_url
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.livereload import LiveReloadServer
     from mkdocs.structure.files import Files
+    from mkdocs.structure.nav import Navigation
     from mkdocs.structure.pages import Page as SitePage
     from mkdocs.structure.toc import AnchorLink
 
@@ -48,6 +50,9 @@ _LOG = get_plugin_logger(PLUGIN)
 _FAILED = re.compile(r"\s*# _Macro (?:Rendering|Syntax) Error_")
 _LINE = re.compile(r'File "<template>", line (\d+)|_Line (\d+) in Markdown file')
 _REASON = re.compile(r"_(\w*(?:Error|Exception))_: (.*)|_Line \d+ in Markdown file:_ \*\*(.*)\*\*")
+_DRAWN = re.compile(r"<(svg|table)\b.*?</\1>", re.DOTALL)
+"""What a block leaves out of the search: drawings, and numbers without their heads."""
+_TAG = re.compile(r"<[^>]*>")
 _ANCHOR = re.compile(r'\sid="([^"]+)"')
 _ACTIVE = (".html", ".htm", ".xhtml", ".xht", ".svg", ".xml", ".js", ".mjs")
 """What a browser would run: a log's file of that kind is not published."""
@@ -64,6 +69,10 @@ class _Session:
     problems: list[tuple[str, Finding]] = field(default_factory=list)
     generated: set[str] = field(default_factory=set)
     """Paths below docs of pages that no author wrote."""
+    blocks: dict[str, dict[str, str]] = field(default_factory=dict)
+    """By path below docs, for pages that are not yet written: the text that stands for a block, and the block."""
+    nonce: str = field(default_factory=secrets.token_hex)
+    """Marks those texts: nothing written in a page can be one."""
 
 
 class NoOptions(Config):  # type: ignore[misc]
@@ -159,9 +168,12 @@ class EvidencePlugin(BasePlugin[NoOptions]):  # type: ignore[misc]
         for found in mint.find(html):
             if found.index in now.build.calls and (finding := self._misplaced(found, root)):
                 now.problems.append(finding)
-        content = mint.place(html, lambda index: now.build.piece(index, root))
+        blocks: dict[str, str] = {}
+        content = mint.place(html, lambda index: self._searchable(index, root, blocks))
         if content is not html:
-            page.present_anchor_ids = (page.present_anchor_ids or set()) | set(_ANCHOR.findall(content))
+            anchors = (_ANCHOR.findall(text) for text in (content, *blocks.values()))
+            page.present_anchor_ids = (page.present_anchor_ids or set()).union(*anchors)
+        now.blocks[page.file.src_uri] = blocks
         shown = mint.indices(html)
         for link in _links(page.toc):
             link.title = self._plain(link.title, root, shown)
@@ -185,13 +197,22 @@ class EvidencePlugin(BasePlugin[NoOptions]):  # type: ignore[misc]
         for diagnostic in diagnostics:
             _LOG.warning(_written(diagnostic))
 
+    @event_priority(-100)  # type: ignore[untyped-decorator]
+    def on_page_context(
+        self, context: dict[str, Any], page: SitePage, config: MkDocsConfig, nav: Navigation
+    ) -> dict[str, Any]:
+        """Put each block in the place of its text, once the search has read the page."""
+        for text, block in self._now.blocks.pop(page.file.src_uri, {}).items():
+            page.content = page.content.replace(text, block)
+        return context
+
     def on_post_page(self, output: str, page: SitePage, config: MkDocsConfig) -> str:
         """Refuse a page that a theme or another plugin gave a token to.
 
         Raises:
-            PluginError: a token is left.
+            PluginError: a token is left, or the text of a block.
         """
-        if self._now.build.mint.is_in(output):
+        if self._now.build.mint.is_in(output) or self._now.nonce in output:
             raise PluginError(f"{page.file.src_uri}: a call was left unrendered in the page around the content")
         return output
 
@@ -203,6 +224,20 @@ class EvidencePlugin(BasePlugin[NoOptions]):  # type: ignore[misc]
             if folder.is_dir():
                 server.watch(str(folder))
         return server
+
+    def _searchable(self, index: int, root: str, blocks: dict[str, str]) -> Piece:
+        """Return what stands for a call in the page that the search reads: of a block its text, which says as much.
+
+        A search that has to find its way through the drawings of a thousand tables takes longer than the rest of the
+        build. The block is kept beside its text until then.
+        """
+        piece = self._now.build.piece(index, root)
+        if not piece.is_block:
+            return piece
+        words = " ".join(_TAG.sub(" ", _DRAWN.sub(" ", piece.html)).split())
+        text = f'<p data-evidence="{self._now.nonce}-{index}">{words}</p>'
+        blocks[text] = piece.html
+        return replace(piece, html=text)
 
     def _with_waivers(self, markdown: str, page: SitePage) -> str:
         """Print each waiver of a page where it stands: the reader sees what was accepted, by whom, until when."""

@@ -48,6 +48,11 @@ def load_log(load: Loader, series: str, index: int) -> Loaded:
         raise ItemError(UNBACKED, error.message, "series", index, fix=error.fix) from None
 
 
+def place_of(loaded: Loaded, workload: Workload) -> Mapping[str, str]:
+    """Return where a workload of a log stands on every axis."""
+    return loaded.once(("place", workload.name), lambda: coordinates(loaded.record, workload))
+
+
 def omitted_cells(spec: TableSpec, logs: Sequence[Loaded]) -> dict[CellKey, int]:
     """Return the cells that `omit` leaves out, each with the first omission that names it."""
     found: dict[CellKey, int] = {}
@@ -57,7 +62,7 @@ def omitted_cells(spec: TableSpec, logs: Sequence[Loaded]) -> dict[CellKey, int]
             for loaded in logs
             for workload in loaded.record.workloads
             for arm in loaded.record.arms
-            if matches({**coordinates(loaded.record, workload), ARM: arm.name}, one.where)
+            if matches({**place_of(loaded, workload), ARM: arm.name}, one.where)
         ]
         if not named:
             raise ItemError(UNBACKED, "it leaves out no cell", "omit", index, "where", fix="drop it, or widen it")
@@ -100,7 +105,7 @@ def places_of(
 
         groups: dict[tuple[str, ...], dict[str, Workload]] = {}
         for workload in record.workloads:
-            place = coordinates(record, workload)
+            place = place_of(loaded, workload)
             if not matches(place, wanted) or not is_left(own, [workload]):
                 continue
             values = tuple(place.get(axis, "–") for axis in spec.rows if axis != ARM)
@@ -123,7 +128,7 @@ def places_of(
 
 def where_of(place: Place) -> dict[str, str]:
     """Return a row's place on every axis, for notes to select it by."""
-    return {**coordinates(place.loaded.record, next(iter(place.workloads.values()))), ARM: place.arm}
+    return {**place_of(place.loaded, next(iter(place.workloads.values()))), ARM: place.arm}
 
 
 def _with_arm(spec: TableSpec, values: tuple[str, ...], arm: str) -> tuple[str, ...]:

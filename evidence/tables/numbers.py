@@ -166,9 +166,10 @@ def group_of(slot: Slot) -> tuple[str, str, str]:
 def scales_of(spec: TableSpec, grid: Grid) -> dict[tuple[str, str, str], Scale]:
     """Return the unit of each group of columns, from its smallest value or as the author chose."""
     scales: dict[tuple[str, str, str], Scale] = {}
-    for slot in grid.slots:
+    groups = [group_of(slot) for slot in grid.slots]
+    for slot, group in zip(grid.slots, groups, strict=True):
         if slot.kind == "peak":
-            scales[group_of(slot)] = _PERCENT
+            scales[group] = _PERCENT
         if slot.kind != "value" or slot.quantity is None:
             continue
         unit, _ = unit_of(grid.places[0].loaded.record, slot.quantity)
@@ -176,13 +177,12 @@ def scales_of(spec: TableSpec, grid: Grid) -> dict[tuple[str, str, str], Scale]:
             chosen = units.scale_named(slot.spec.unit, unit) if slot.spec.unit else None
         except ValueError as error:
             raise ItemError(MALFORMED, str(error), "columns", fix="drop the unit, or write one that fits") from None
-        group = [other for other, one in enumerate(grid.slots) if group_of(one) == group_of(slot)]
         numbers = [
             cell.interval.value
             for (_, column), cell in grid.cells.items()
-            if column in group and isinstance(cell, Number)
+            if groups[column] == group and isinstance(cell, Number)
         ]
-        scales[group_of(slot)] = chosen or units.scale_for(min(map(abs, numbers), default=0.0), unit)
+        scales[group] = chosen or units.scale_for(min(map(abs, numbers), default=0.0), unit)
     return scales
 
 
@@ -190,21 +190,15 @@ def row_of(spec: TableSpec, grid: Grid, row: int, scales: Mapping[tuple[str, str
     """Lay out one row, its numbers with the digits their intervals allow."""
     place = grid.places[row]
     decimals: dict[tuple[str, str, str], int] = {}
-    for index, slot in enumerate(grid.slots):
-        cell = grid.cells[row, index]
+    grouped = [(grid.cells[row, index], group_of(slot)) for index, slot in enumerate(grid.slots)]
+    for cell, group in grouped:
         if isinstance(cell, Number):
-            found = (
-                0
-                if _is_whole(cell, scales[group_of(slot)])
-                else units.table_decimals(cell.interval, scales[group_of(slot)])
-            )
-            decimals[group_of(slot)] = max(found, decimals.get(group_of(slot), 0))
+            scale = scales[group]
+            found = 0 if _is_whole(cell, scale) else units.table_decimals(cell.interval, scale)
+            decimals[group] = max(found, decimals.get(group, 0))
     cells: list[TableCell] = [Words(value) for value in place.values]
-    for index, slot in enumerate(grid.slots):
-        cell = grid.cells[row, index]
-        cells.append(
-            _measured(cell, scales[group_of(slot)], decimals[group_of(slot)]) if isinstance(cell, Number) else cell
-        )
+    for cell, group in grouped:
+        cells.append(_measured(cell, scales[group], decimals[group]) if isinstance(cell, Number) else cell)
     notes = "; ".join(note.why for note in spec.notes if matches(where_of(place), note.where))
     return Row(tuple(cells), _one_absence(cells[len(place.values) :]), notes)
 

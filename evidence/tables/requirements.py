@@ -19,7 +19,7 @@ def require_names(spec: TableSpec, columns: Sequence[DerivedColumn], logs: Seque
     """Refuse axes and values that no log has: a misspelt one would select nothing, or everything, without a word."""
     known: dict[str, set[str]] = {}
     for loaded in logs:
-        for axis, found in axes_of(loaded.record).items():
+        for axis, found in _axes_of(loaded).items():
             known.setdefault(axis, set()).update(found)
     asked: list[tuple[tuple[str | int, ...], str]] = [(("rows", index), axis) for index, axis in enumerate(spec.rows)]
     asked += [(("across",), spec.across)] if spec.across else []
@@ -38,6 +38,10 @@ def require_names(spec: TableSpec, columns: Sequence[DerivedColumn], logs: Seque
                 if value not in known[axis]:
                     error = UnknownNameError(f"value of {axis}", value, known[axis])
                     raise ItemError(UNBACKED, error.message, *key, axis, fix=error.fix)
+
+
+def _axes_of(loaded: Loaded) -> Mapping[str, Sequence[str]]:
+    return loaded.once("axes", lambda: axes_of(loaded.record))
 
 
 def require_not_covered(spec: TableSpec, logs: Sequence[Loaded]) -> None:

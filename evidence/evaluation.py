@@ -122,10 +122,9 @@ class Reading:
 
     def values(self, arm: str) -> tuple[Value, ...]:
         """Return one arm's number in every selected cell that has one."""
-        record = self.loaded.record
         found = []
         for workload in self.workloads:
-            value = value_of(self.loaded, record.cell(arm, workload.name), self.quantity)
+            value = value_of(self.loaded, self.loaded.cell(arm, workload.name), self.quantity)
             if value is not None:
                 found.append(value)
         return tuple(found)
@@ -250,7 +249,7 @@ def require_expected(reading: Reading) -> None:
     """
     if reading.expect is None:  # one arm is read, and nothing compared
         for workload in reading.workloads:
-            cell = reading.loaded.record.cell(reading.candidate, workload.name)
+            cell = reading.loaded.cell(reading.candidate, workload.name)
             if value_of(reading.loaded, cell, reading.quantity) is None:
                 kind = f"holds no {reading.quantity}" if processes_of(cell) else f"is {cell.kind}"
                 message = f"{cell.arm} on {cell.workload} {kind}"

@@ -54,7 +54,8 @@ def stance_of(
     """
     records = [one.record for one in loaded]
     axes = set(varying)
-    workloads = [one.record.workload(cell.workload) for one, cell in cells]
+    shown = {(one.entry.log, cell.workload): one.record for one, cell in cells}
+    workloads = [record.workload(name) for (_, name), record in shown.items()]
     facts = {
         "date": _joined(record.started_at.date().isoformat() for record in records),
         "device": _PER_LINE if "device" in axes else _joined(device_of(record) for record in records),

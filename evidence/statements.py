@@ -70,7 +70,7 @@ def cells_of(readings: Iterable[Reading]) -> tuple[tuple[Loaded, Cell], ...]:
         for arm in dict.fromkeys(filter(None, (reading.baseline, reading.candidate))):
             for workload in reading.workloads:
                 key = (reading.loaded.entry.log, arm, workload.name)
-                found[key] = (reading.loaded, reading.loaded.record.cell(arm, workload.name))
+                found[key] = (reading.loaded, reading.loaded.cell(arm, workload.name))
     return tuple(found.values())
 
 

@@ -22,7 +22,7 @@ from pydantic import ValidationError
 
 from evidence import ledger
 from evidence.errors import EvidenceError, RecordError, UnknownNameError
-from evidence.schema import Record, Timed, gate_holds, log_date, series
+from evidence.schema import Cell, Record, Timed, gate_holds, log_date, series
 from evidence.schema.text import dump, parse
 
 RECORD_NAME = "record.json"
@@ -67,6 +67,15 @@ class Loaded:
             self._made[key] = make()
         found: T = self._made[key]
         return found
+
+    def cell(self, arm: str, workload: str) -> Cell:
+        """Return the one cell of an arm on a workload.
+
+        Raises:
+            KeyError: there is none.
+        """
+        cells = self.once("cells", lambda: {(cell.arm, cell.workload): cell for cell in self.record.cells})
+        return cells[arm, workload]
 
 
 @dataclass(frozen=True, slots=True)

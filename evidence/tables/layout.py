@@ -218,9 +218,8 @@ def keys_of(places: Iterable[Place], arms: Sequence[str]) -> Iterator[CellKey]:
 
 def cells_of(place: Place, arms: Sequence[str]) -> Iterator[Cell]:
     """Yield the cells of one row."""
-    record = place.loaded.record
-    known = {arm.name for arm in record.arms}
+    known = {arm.name for arm in place.loaded.record.arms}
     for workload in place.workloads.values():
         for arm in [place.arm] if place.arm else arms:
             if arm in known:
-                yield record.cell(arm, workload.name)
+                yield place.loaded.cell(arm, workload.name)

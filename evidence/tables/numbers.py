@@ -63,7 +63,7 @@ def cell_of(spec: TableSpec, place: Place, slot: Slot, arms: Sequence[str], grid
     if all(one.name != arm for one in record.arms):
         return Absent("missing", f"no arm {arm} in this log")
     quantity = slot.quantity or Quantity("")
-    cell = record.cell(arm, workload.name)
+    cell = place.loaded.cell(arm, workload.name)
     if (place.loaded.entry.log, arm, workload.name) in grid.omitted:
         return Absent("missing", "left out")
     if slot.kind in ("value", "peak"):

@@ -13,8 +13,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
+from benchmarks import standin
 from benchmarks.capture import Probed, UnsuitableError
+from benchmarks.standin import Facts
 from benchmarks.timing import Choice, choose
+
+_FACTS: TypeAdapter[Facts | None] = TypeAdapter(Facts | None)
 
 
 class ProbeError(UnsuitableError):
@@ -27,6 +33,8 @@ class Answer:
 
     torch: Probed
     timer: Choice
+    facts: Facts | None
+    """What devices say of themselves, where one is measured."""
 
 
 def ask(device: str, timer: str, threads: int, *, root: Path, environment: Mapping[str, str]) -> Answer:
@@ -44,7 +52,7 @@ def ask(device: str, timer: str, threads: int, *, root: Path, environment: Mappi
         raise ProbeError(f"this machine cannot measure: {last}", fix="see what --dry-run would need") from None
     torch = said["torch"]
     probed = Probed(torch["runtime"], torch["runtime_reason"], tuple(torch["devices"]))
-    return Answer(probed, Choice(**said["timer"]))
+    return Answer(probed, Choice(**said["timer"]), _FACTS.validate_python(said["facts"]))
 
 
 def _torch() -> dict[str, Any]:
@@ -74,7 +82,8 @@ def main() -> int:
     if device == "cuda" and not torch["devices"]:
         sys.stderr.write("torch sees no accelerator\n")
         return 1
-    said = {"torch": torch, "timer": asdict(choose(device, timer, int(threads)))}
+    facts = _FACTS.dump_python(standin.read() if device == "cuda" else None)
+    said = {"torch": torch, "timer": asdict(choose(device, timer, int(threads))), "facts": facts}
     sys.stdout.write(json.dumps(said) + "\n")
     return 0
 

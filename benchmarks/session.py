@@ -2,15 +2,17 @@
 
 Everything that happens is written to a raw stream first, flushed and synced line by line, and the record is built from
 that stream by the function that also reads the stream of a killed session. What processes share is a setting of the
-plan, see `Plan.sharing`; windows of one session never overlap.
+plan, see `Plan.sharing` and `Plan.start`; windows of one session never overlap.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import shutil
 import signal
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,9 +26,11 @@ from tqdm import tqdm
 
 from benchmarks import protocol
 from benchmarks.capture import Watch
+from benchmarks.nurseries import Nurseries, Nursery
 from benchmarks.privacy import scrubbed
+from benchmarks.standin import Facts
 from benchmarks.timing import Rules
-from benchmarks.workers import Worker, WorkerError
+from benchmarks.workers import Worker, WorkerError, spawned
 from evidence.importers.session_stream import (
     RAW_NAME,
     CellEvent,
@@ -36,16 +40,22 @@ from evidence.importers.session_stream import (
     Gated,
     Header,
     Measured,
+    Noted,
     NotTried,
     Reading,
     Started,
     read,
 )
-from evidence.schema import Arm, Outcome, Passed, Process, Record
+from evidence.schema import Arm, Outcome, Passed, Process, Record, Unavailable
 from evidence.store import INCOMPLETE, save
 
 Pair = tuple[str, str]
 """An arm's and a workload's name."""
+
+_CLOSING_S = 5.0
+"""Kept free before a deadline, for the last reading and for saving the record."""
+_SLACK = 1.1
+"""A round is expected to last so many times the longest one so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +66,14 @@ class Plan:
     shared but the caches on disk. `arm`: one arm once over all workloads, in the header's order, each in a window of
     its own; then the import, the device's context, its allocator and its warmth are shared by the workloads of a
     process, and never by two arms, so that arms stay comparable while the workloads of one process are not independent.
+
+    `start` says how processes begin. `spawn`: each is a fresh interpreter that imports everything again; nothing is
+    shared. `fork`: `nurseries` processes an arm import once, before the first window, without touching a device, and
+    each process is a fork of one of them, in turn by round. A fork has a process id, streams, device context,
+    allocator, compiled kernels and random numbers of its own. Forks of one nursery share the hash seed, the layout of
+    the address space and the pages that imports filled, so what differs between fresh starts is seen in as many
+    instances as there are nurseries, not processes. No two arms share a nursery, so a control's distance from its twin
+    still holds it. An arm whose nursery refuses is spawned, and the record says why.
     """
 
     header: Header
@@ -68,6 +86,13 @@ class Plan:
     threads: int = 1
     not_tried: tuple[NotTried, ...] = ()
     sharing: Literal["cell", "arm"] = "cell"
+    start: Literal["spawn", "fork"] = "spawn"
+    nurseries: int = 3
+    """For each arm, where processes are forked."""
+    facts: Facts | None = None
+    """What nurseries are told that devices say, where imports ask; see `benchmarks.standin`."""
+    ends_by_s: float | None = None
+    """The `time.monotonic()` by which the session is to end: no round begins that would not."""
     further_warm_up_s: float = 1.0
     """Warm-up of a process's workloads after its first."""
     is_every_process_rechecked: bool = False
@@ -143,6 +168,19 @@ def incomplete_path(logs: Path, log: str) -> Path:
     return folder / RAW_NAME
 
 
+def _forked(arms: Sequence[str], plan: Plan, *, is_all: bool) -> str:
+    """Return what the forked processes of these arms share, as a limitation."""
+    whose = "each arm" if is_all else " and ".join(arms)
+    text = (
+        f"the processes of {whose} were forked in turn from {plan.nurseries} that had imported its code, others for "
+        "each arm and for the control: those of one share its hash seed, the layout of its address space and the "
+        "memory its imports filled; each had a device context, allocator and compiled kernels of its own"
+    )
+    if plan.facts is not None:
+        text += "; what imports asked of the device was answered with what it had said in another process"
+    return text
+
+
 @contextlib.contextmanager
 def _terminable() -> Iterator[None]:
     """Turn a polite request to end into an exception, so that workers are killed on the way out."""
@@ -174,6 +212,8 @@ class _Session:
     watch: Watch = field(init=False)
     origin: float = field(init=False)
     progress: Any = field(init=False, default=None)
+    nurseries: Nurseries = field(init=False)
+    round: int = field(init=False, default=0)
 
     def run(self) -> None:
         """Gate every arm, then time what passed."""
@@ -184,12 +224,44 @@ class _Session:
         self._read_conditions(())
         for event in self.plan.not_tried:
             self._tell(event)
-        self._gate()
-        self._time()
+        with self._opened_nurseries() as self.nurseries:
+            self._note_starts()
+            self._gate()
+            self._time()
         self._read_conditions(())
         self._tell(Ended(ended_at=datetime.now(UTC)))
 
-    def _tell(self, event: Header | Reading | CellEvent | Ended) -> None:
+    def _opened_nurseries(self) -> Nurseries:
+        plan = self.plan
+        arms = [arm.name for arm in plan.header.arms] if plan.start == "fork" else []
+
+        def nursery(arm: str) -> Nursery:
+            return Nursery(
+                plan.commands[arm],
+                plan.facts,
+                root=plan.root,
+                environment=plan.environment,
+                timeout_s=plan.timeout_s,
+            )
+
+        return Nurseries({arm: [nursery(arm) for _ in range(plan.nurseries)] for arm in arms})
+
+    def _note_starts(self) -> None:
+        """Say what forked processes share, and which arms are spawned after all."""
+        refusals = self.nurseries.refusals
+        unavailable = tuple(
+            Unavailable(
+                what=f"forks of {arm}",
+                reason=scrubbed(f"{reason}; each of its processes imported everything itself", self.plan.root),
+            )
+            for arm, reason in refusals.items()
+        )
+        forked = self.nurseries.forked()
+        limitations = (_forked(forked, self.plan, is_all=not refusals),) if forked else ()
+        if unavailable or limitations:
+            self._tell(Noted(unavailable=unavailable, limitations=limitations))
+
+    def _tell(self, event: Header | Reading | CellEvent | Noted | Ended) -> None:
         """Write one event so that it survives whatever happens next."""
         self.stream.write(event.model_dump_json() + "\n")
         self.stream.flush()
@@ -226,9 +298,12 @@ class _Session:
             ),
         )
 
-    def _worker(self, arm: str, job: protocol.Job) -> Worker:
+    def _worker(self, arm: str, job: protocol.Job, turn: int = 0) -> Worker:
         plan = self.plan
-        return Worker(plan.commands[arm], job, root=plan.root, environment=plan.environment, timeout_s=plan.timeout_s)
+        start = self.nurseries.start(arm, turn) or spawned(
+            plan.commands[arm], root=plan.root, environment=plan.environment
+        )
+        return Worker(start, job, timeout_s=plan.timeout_s)
 
     def _gate(self) -> None:
         """Gate every arm in a process of its own; a control has its twin's outcome, which is of the same code."""
@@ -290,13 +365,39 @@ class _Session:
         return Died(arm=arm, workload=workload, cause=cause, phase=phase, message=text)
 
     def _time(self) -> None:
-        """Time every cell that passed, a process of each in turn; one that dies is repeated once."""
+        """Time every cell that passed, a process of each a round, until all are done or no time is left for a round."""
         processes = self.plan.header.method.processes
         total = processes * len(self.proofs)
+        lasted_s: list[float] = []
         with tqdm(total=total, desc="timing", unit="window", disable=self._is_quiet()) as self.progress:
-            for _ in range(processes):
+            for self.round in range(processes):
+                if not self._is_time_left(max(lasted_s, default=0.0)):
+                    break
+                started = time.monotonic()
                 for arm, workloads in self._turns():
                     self._measure(arm, [name for name in workloads if (arm, name) in self.proofs])
+                lasted_s.append(time.monotonic() - started)
+                if len(lasted_s) == 1:
+                    self._say_how_long(lasted_s[0])
+        if len(lasted_s) < processes:
+            reason = (
+                f"{len(lasted_s)} of {processes} a cell were run: another round would have ended after the deadline"
+            )
+            self._tell(Noted(unavailable=(Unavailable(what="processes", reason=reason),), limitations=()))
+
+    def _is_time_left(self, round_s: float) -> bool:
+        ends_by_s = self.plan.ends_by_s
+        return ends_by_s is None or time.monotonic() + _SLACK * round_s + _CLOSING_S <= ends_by_s
+
+    def _say_how_long(self, round_s: float) -> None:
+        """Tell whoever waits, after the first round, how long the others take."""
+        left = self.plan.header.method.processes - 1
+        text = f"round 1 of {left + 1} took {round_s:.0f} s; about {left * round_s:.0f} s left"
+        if self.plan.ends_by_s is not None:
+            until_s = max(0.0, self.plan.ends_by_s - time.monotonic())
+            text += f", {until_s:.0f} s to the deadline"
+        if self.plan.is_progress_shown:
+            tqdm.write(text, file=sys.stderr)
 
     def _is_quiet(self) -> bool | None:
         """Return what tqdm makes of it: None shows progress on a terminal only."""
@@ -317,8 +418,9 @@ class _Session:
         """Measure each workload once more; one that fails is tried again in a fresh process, once."""
         tries: Counter[str] = Counter()
         left = list(workloads)
+        turns = itertools.count(self.round)
         while left:
-            attempt = self._attempt(arm, left)
+            attempt = self._attempt(arm, left, next(turns))
             left = list(attempt.left)
             for workload, failure in attempt.failures.items():
                 reason = scrubbed(f"{failure.phase}: {failure.message}", self.plan.root)
@@ -330,11 +432,11 @@ class _Session:
                     self._tell(self._died(arm, workload, failure.cause, failure.phase, f"twice: {failure.message}"))
                     self.proofs.pop((arm, workload), None)
 
-    def _attempt(self, arm: str, workloads: Sequence[str]) -> _Attempt:
+    def _attempt(self, arm: str, workloads: Sequence[str], turn: int) -> _Attempt:
         """Measure workloads in one fresh process, as far as it gets."""
         attempt = _Attempt(arm, list(workloads))
         try:
-            with self._worker(arm, self._job("timing", arm, workloads)) as worker:
+            with self._worker(arm, self._job("timing", arm, workloads), turn) as worker:
                 while attempt.left:
                     self._take(attempt, worker.hear(), worker)
         except WorkerError as error:

@@ -1,4 +1,7 @@
-"""Owns worker processes: started in a group of their own, heard with a time limit, and killed however the run ends."""
+"""Owns worker processes: started in a group of their own, heard with a time limit, and killed however the run ends.
+
+How one starts is a `Start`: `spawned` here, or a nursery's fork.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,10 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 import psutil
 from pydantic import ValidationError
@@ -33,31 +36,63 @@ class WorkerError(EvidenceError):
         self.cause: Cause = cause
 
 
+class Running(Protocol):
+    """A process that leads a group of its own."""
+
+    pid: int
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return its exit code, or raise TimeoutExpired, both as subprocess does."""
+
+
+Start = Callable[[int, int, int], Running]
+"""Starts a process on these descriptors, its stdin, stdout and stderr."""
+
+
+def spawned(command: Sequence[str], *, root: Path, environment: Mapping[str, str]) -> Start:
+    """Return how to start a fresh process of a command."""
+
+    def start(stdin: int, stdout: int, stderr: int) -> Running:
+        return subprocess.Popen(
+            list(command),
+            cwd=root,
+            env=dict(environment),
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=True,
+        )
+
+    return start
+
+
 class Worker:
     """One worker process with its job; a context manager that leaves nothing of its process group behind."""
 
-    def __init__(
-        self, command: Sequence[str], job: Job, *, root: Path, environment: Mapping[str, str], timeout_s: float
-    ) -> None:
-        """Say what to run; it starts on entering the context."""
-        self._command, self._job, self._root = list(command), job, root
-        self._environment, self._timeout_s = dict(environment), timeout_s
+    def __init__(self, start: Start, job: Job, *, timeout_s: float) -> None:
+        """Say how to start it; it starts on entering the context."""
+        self._start, self._job, self._timeout_s = start, job, timeout_s
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
     def __enter__(self) -> Self:
-        """Start the process and hand it its job."""
+        """Start the process and hand it its job.
+
+        Raises:
+            WorkerError: it cannot be started.
+        """
+        theirs_in, ours_in = os.pipe()
+        ours_out, theirs_out = os.pipe()
+        self._stdin = os.fdopen(ours_in, "w", encoding="utf-8")
+        self._stdout = os.fdopen(ours_out, encoding="utf-8")
         self._stderr = tempfile.TemporaryFile()
-        self._process = subprocess.Popen(
-            self._command,
-            cwd=self._root,
-            env=self._environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._stderr,
-            text=True,
-            encoding="utf-8",
-            start_new_session=True,
-        )
+        try:
+            self._process = self._start(theirs_in, theirs_out, self._stderr.fileno())
+        except BaseException:
+            self._close()
+            raise
+        finally:
+            os.close(theirs_in)
+            os.close(theirs_out)
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
         self._send(self._job.model_dump_json())
@@ -72,10 +107,12 @@ class Worker:
                 self._process.wait(_GRACE_S)
         self._kill()
         self._listener.join(_GRACE_S)
-        for stream in (self._process.stdin, self._process.stdout, self._stderr):
-            if stream is not None:
-                with contextlib.suppress(BrokenPipeError):
-                    stream.close()
+        self._close()
+
+    def _close(self) -> None:
+        for stream in (self._stdin, self._stdout, self._stderr):
+            with contextlib.suppress(BrokenPipeError):
+                stream.close()
 
     def process_ids(self) -> tuple[int, ...]:
         """Return the process and its descendants."""
@@ -101,8 +138,7 @@ class Worker:
             self._kill()
             raise WorkerError("timeout", f"silent for {self._timeout_s:g} s") from None
         if line is None:
-            self._process.wait()
-            raise WorkerError("error", self._last_words())
+            raise WorkerError("error", self._last_words(self._process.wait()))
         try:
             return MESSAGE.validate_json(line)
         except ValidationError:
@@ -111,16 +147,13 @@ class Worker:
 
     def _send(self, line: str) -> None:
         """Write one line; a worker that is gone is noticed when it is next listened to."""
-        stdin = self._process.stdin
-        if stdin is not None:
-            with contextlib.suppress(BrokenPipeError):
-                stdin.write(line + "\n")
-                stdin.flush()
+        with contextlib.suppress(BrokenPipeError):
+            self._stdin.write(line + "\n")
+            self._stdin.flush()
 
     def _listen(self) -> None:
-        if self._process.stdout is not None:
-            for line in self._process.stdout:
-                self._lines.put(line)
+        for line in self._stdout:
+            self._lines.put(line)
         self._lines.put(None)
 
     def _kill(self) -> None:
@@ -128,9 +161,8 @@ class Worker:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
-    def _last_words(self) -> str:
+    def _last_words(self, code: int) -> str:
         """Return how it ended and the last line it wrote."""
-        code = self._process.returncode
         how = f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
         if code == -signal.SIGKILL:
             how += ", as by an out-of-memory killer"

@@ -16,6 +16,7 @@ from benchmarks.ops.cost import work
 from benchmarks.ops.registry import Case, Device, Implementation, Op
 from benchmarks.reading import UnreadableError
 from benchmarks.session import Plan
+from benchmarks.standin import Facts
 from benchmarks.timing import CUDA_GRAPH, DO_BENCH, TORCH_TIMER, Choice, Rules
 from evidence.importers.session_stream import Header, NotTried
 from evidence.schema import (
@@ -63,6 +64,8 @@ class Selection:
     processes: int
     threads: int
     sharing: Literal["cell", "arm"]
+    start: Literal["spawn", "fork"]
+    nurseries: int
 
     @property
     def arms(self) -> tuple[tuple[str, Role, Implementation], ...]:
@@ -199,9 +202,11 @@ def build(
     *,
     probed: capture.Probed,
     choice: Choice,
+    facts: Facts | None,
     rules: Rules,
     further_warm_up_s: float,
     timeout_s: float,
+    ends_by_s: float | None,
     provenance: Provenance,
     withheld: Sequence[Unavailable],
     environment: Mapping[str, str],
@@ -251,6 +256,10 @@ def build(
         threads=selection.threads,
         not_tried=not_tried(selection),
         sharing=selection.sharing,
+        start=selection.start,
+        nurseries=selection.nurseries,
+        facts=facts,
+        ends_by_s=ends_by_s,
         further_warm_up_s=further_warm_up_s,
         is_every_process_rechecked=is_every_process_rechecked,
         timeout_s=timeout_s,

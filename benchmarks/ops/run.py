@@ -10,9 +10,11 @@ import json
 import os
 import shlex
 import sys
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 from benchmarks import capture, command, privacy, probe, session, timing
 from benchmarks.ops import plan
@@ -52,6 +54,19 @@ def parser() -> argparse.ArgumentParser:
         default="cell",
         help="cell: a process an arm and workload; arm: a process measures all workloads of an arm in turn, cheaper",
     )
+    how.add_argument(
+        "--start",
+        choices=("spawn", "fork"),
+        help="spawn: every process imports everything; fork: from processes that did, see start() (default fork on an "
+        "accelerator, spawn on a processor)",
+    )
+    how.add_argument("--nurseries", type=int, default=3, help="processes an arm is forked from in turn (default 3)")
+    how.add_argument(
+        "--deadline",
+        type=float,
+        metavar="SECONDS",
+        help="end this long after the command began, with as many whole rounds of processes as fit",
+    )
     how.add_argument("--minimum-samples", type=int, default=10)
     how.add_argument("--maximum-samples", type=int, default=50)
     how.add_argument("--target-spread", type=float, help="stop a process at this coefficient of variation")
@@ -79,12 +94,13 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
+    began_s = time.monotonic()
     words = sys.argv[1:] if argv is None else list(argv)
     options = parser().parse_args(words)
-    return command.guarded(lambda: _main(options, words))
+    return command.guarded(lambda: _main(options, words, began_s))
 
 
-def _main(options: argparse.Namespace, words: Sequence[str]) -> int:
+def _main(options: argparse.Namespace, words: Sequence[str], began_s: float) -> int:
     if options.list:
         command.say(_listing(options.format))
         return command.OK
@@ -92,7 +108,7 @@ def _main(options: argparse.Namespace, words: Sequence[str]) -> int:
     if options.dry_run:
         command.say(_dry_run(chosen, options))
         return command.OK
-    made = _plan(options, words, chosen, rules)
+    made = _plan(options, words, chosen, rules, None if options.deadline is None else began_s + options.deadline)
     return command.carry_out(made, Path(options.logs) if options.log else None)
 
 
@@ -116,8 +132,9 @@ def selection(options: argparse.Namespace) -> plan.Selection:
     _refuse_repeats("implementation", names)
     if baseline in options.alternatives:
         raise command.UsageError(f"{baseline!r} is the baseline and an alternative")
-    if options.processes < 1 or options.threads < 1:
-        raise command.UsageError("--processes and --threads are at least 1")
+    if min(options.processes, options.threads, options.nurseries) < 1:
+        raise command.UsageError("--processes, --threads and --nurseries are at least 1")
+    device = _device(op, options.device)
     dtype = options.dtype or op.dtypes[0]
     shapes = [op.shape(text) for text in options.shapes] if options.shapes else list(op.shapes)
     guards = [op.shape(text) for text in options.guards]
@@ -132,12 +149,26 @@ def selection(options: argparse.Namespace) -> plan.Selection:
         cases=cases,
         guards=tuple(shape.name for shape in guards),
         dtype=dtype,
-        device=_device(op, options.device),
+        device=device,
         has_control=not options.no_control,
         processes=options.processes,
         threads=options.threads,
         sharing=options.sharing,
+        start=options.start or start(device),
+        nurseries=options.nurseries,
     )
+
+
+def start(device: Device) -> Literal["spawn", "fork"]:
+    """Return how processes begin on a device unless it is said.
+
+    Forks of one process share its hash seed and address-space layout, see `Plan.start`. On a processor both reach what
+    is timed, through caches and branch predictors, so the strict way is the usual one. On an accelerator a device's
+    clock times the kernels, and what differs between starts is made after the fork: context, allocator, placement on
+    the device, clocks. There fresh interpreters cost several times what measuring does and buy nothing but host code's
+    share in calls so short that launches show, for which `--start spawn` is there.
+    """
+    return "fork" if device == "cuda" else "spawn"
 
 
 def _refuse_repeats(kind: str, names: Sequence[str]) -> None:
@@ -194,6 +225,8 @@ def _dry_run(chosen: plan.Selection, options: argparse.Namespace) -> str:
     lines += [f"not tried   {arm} on {workload}: {reason}" for (arm, workload), reason in not_tried.items()]
     windows = chosen.processes * (len(chosen.arms) * len(chosen.cases) - len(not_tried))
     lines.append(f"processes   {chosen.processes} a cell, {windows} windows at most, sharing: {chosen.sharing}")
+    from_what = f"fork, {chosen.nurseries} nurseries an arm" if chosen.start == "fork" else "spawn"
+    lines.append(f"start       {from_what}")
     set_here = {name: value for name, value in plan.variables(chosen, {}).items() if name != "PYTHONUNBUFFERED"}
     lines += [f"variable    {name}={value}" for name, value in sorted(set_here.items())]
     commands = {shlex.join((program, "-m", plan.WORKER, *chosen.words(entry))) for _, _, entry in chosen.arms}
@@ -206,7 +239,11 @@ def _dry_run(chosen: plan.Selection, options: argparse.Namespace) -> str:
 
 
 def _plan(
-    options: argparse.Namespace, words: Sequence[str], chosen: plan.Selection, rules: timing.Rules
+    options: argparse.Namespace,
+    words: Sequence[str],
+    chosen: plan.Selection,
+    rules: timing.Rules,
+    ends_by_s: float | None,
 ) -> session.Plan:
     environment = plan.variables(chosen, os.environ)
     provenance, withheld = capture.provenance(
@@ -224,9 +261,11 @@ def _plan(
         chosen,
         probed=answer.torch,
         choice=answer.timer,
+        facts=answer.facts,
         rules=rules,
         further_warm_up_s=options.warm_up if options.further_warm_up is None else options.further_warm_up,
         timeout_s=options.timeout,
+        ends_by_s=ends_by_s,
         provenance=provenance,
         withheld=withheld,
         environment=environment,

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import argparse
 import gc
+import importlib
+import importlib.util
 import os
 import re
 import sys
@@ -18,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks import protocol
 from benchmarks.conversation import Conversation
 from benchmarks.ops import gates, inputs
-from benchmarks.ops.calls import bind
+from benchmarks.ops.calls import bind, load
 from benchmarks.ops.registry import DIRECTION_SUFFIXES, Case, Implementation, Op, find
 from benchmarks.timing import Rotation, Timer, Timing, make, timed
 from evidence.errors import EvidenceError, UnknownNameError
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
     Outputs = tuple[torch.Tensor, ...]
 
+_IMPORTED = ("torch", "torch.utils.benchmark", "numpy", "triton", "triton.testing")
+"""What timers and gates import when they first need it."""
 _STATUS = Path("/proc/self/status")
 _RESET_PEAK = Path("/proc/self/clear_refs")
 _HIGH_WATER = re.compile(r"^VmHWM:\s*(\d+) kB$", re.MULTILINE)
@@ -193,12 +197,27 @@ def _failed(workload: str, phase: str, error: Exception) -> protocol.Failed:
     return protocol.Failed(workload=workload, cause=cause, phase=phase, message=f"{type(error).__name__}: {lines[0]}")
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Do the job that comes on stdin."""
+def _asked(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks.ops.worker")
     for option in ("--op", "--implementation", "--dtype", "--device"):
         parser.add_argument(option, required=True)
-    asked = parser.parse_args(argv)
+    return parser.parse_args(words)
+
+
+def prepare(words: Sequence[str]) -> None:
+    """Import what `main` will use, and run nothing of it: a nursery calls this before it is forked."""
+    asked = _asked(words)
+    for module in _IMPORTED:
+        if importlib.util.find_spec(module.partition(".")[0]) is not None:
+            importlib.import_module(module)
+    op = find(asked.op)
+    for implementation in (op.reference, op.implementation(asked.implementation)):
+        load(implementation.target)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Do the job that comes on stdin."""
+    asked = _asked(argv)
     session = Conversation.over_stdio()
     op = find(asked.op)
     worker = OpWorker(op, op.implementation(asked.implementation), asked.dtype, asked.device, session)

@@ -161,6 +161,14 @@ class Died(_OfCell):
     message: Text
 
 
+class Noted(Model):
+    """What the record must say of the session, learnt after it began."""
+
+    event: Literal["noted"] = "noted"
+    unavailable: tuple[Unavailable, ...]
+    limitations: tuple[Text, ...]
+
+
 class Ended(Model):
     """The last line of a session that was not interrupted."""
 
@@ -170,7 +178,8 @@ class Ended(Model):
 
 CellEvent = Started | Gated | Measured | Discarded | NotTried | Died
 Event = Annotated[
-    Header | Reading | Started | Gated | Measured | Discarded | NotTried | Died | Ended, Field(discriminator="event")
+    Header | Reading | Started | Gated | Measured | Discarded | NotTried | Died | Noted | Ended,
+    Field(discriminator="event"),
 ]
 _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
@@ -219,6 +228,7 @@ class _Story:
 
     readings: list[Reading] = field(default_factory=list)
     of_cell: dict[tuple[str, str], list[CellEvent]] = field(default_factory=lambda: defaultdict(list))
+    notes: list[Noted] = field(default_factory=list)
     ended: Ended | None = None
     lasted_s: float = 0.0
 
@@ -228,6 +238,8 @@ class _Story:
             self.lasted_s = max(self.lasted_s, event.at_s)
         elif isinstance(event, Ended):
             self.ended = event
+        elif isinstance(event, Noted):
+            self.notes.append(event)
         elif not isinstance(event, Header):
             self.of_cell[event.arm, event.workload].append(event)
             if isinstance(event, Measured):
@@ -268,8 +280,12 @@ def _record(header: Header, story: _Story, data: bytes, torn_bytes: int, log: st
         cells=tuple(_cell(*pair, story.of_cell.get(pair, []), header.method.name) for pair in declared),
         profiles=(),
         artifacts=() if is_whole else (_raw(data),),
-        unavailable=(*header.unavailable, *_interruption(story, torn_bytes)),
-        limitations=header.limitations,
+        unavailable=(
+            *header.unavailable,
+            *(entry for note in story.notes for entry in note.unavailable),
+            *_interruption(story, torn_bytes),
+        ),
+        limitations=(*header.limitations, *(text for note in story.notes for text in note.limitations)),
         supersedes=header.supersedes,
     )
 

@@ -7,12 +7,13 @@ import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 
 import pytest
 
 from benchmarks.ops.run import main
 from benchmarks.timing import TORCH_TIMER
-from evidence.schema import Timed
+from evidence.schema import Record, Timed
 from evidence.store import Loaded, Store
 
 torch = pytest.importorskip("torch")
@@ -27,11 +28,8 @@ def in_the_repository(monkeypatch):
     monkeypatch.chdir(ROOT)
 
 
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory) -> tuple[Path, Loaded]:
-    """The store and the log of one real session of linear attention on this machine's processor."""
-    logs = tmp_path_factory.mktemp("logs")
-    words = ["--op", "linear_attn", *BRIEF, "--no-control", "--processes", "2", "--log", "--logs", str(logs)]
+def measure(logs: Path, *more: str) -> Loaded:
+    words = ["--op", "linear_attn", *BRIEF, "--no-control", "--processes", "2", "--log", "--logs", str(logs), *more]
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.ops.run", *words], cwd=ROOT, capture_output=True, text=True
     )
@@ -39,7 +37,30 @@ def measured(tmp_path_factory) -> tuple[Path, Loaded]:
     assert "python -m evidence.check" in done.stdout
     (loaded,) = Store(logs)
     assert isinstance(loaded, Loaded)
-    return logs, loaded
+    return loaded
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory) -> tuple[Path, Loaded]:
+    """The store and the log of one real session of linear attention on this machine's processor."""
+    logs = tmp_path_factory.mktemp("logs")
+    return logs, measure(logs)
+
+
+def between_windows_s(record: Record) -> float:
+    """The median time from the end of a window to the start of the next: what a process costs beside measuring."""
+    windows = sorted(
+        (p.started_s, p.ended_s) for cell in record.cells if isinstance(cell, Timed) for p in cell.processes
+    )
+    return median(later[0] - earlier[1] for earlier, later in pairwise(windows))
+
+
+def test_forked_processes_measure_the_same_and_import_nothing(measured, tmp_path):
+    record = measure(tmp_path, "--start", "fork", "--nurseries", "1").record
+    assert [(cell.arm, type(cell)) for cell in record.cells] == [("recurrent", Timed), ("chunk", Timed)]
+    assert any("forked in turn from 1" in text for text in record.limitations)
+    assert not any(entry.what.startswith("forks of") for entry in record.unavailable)
+    assert between_windows_s(record) < between_windows_s(measured[1].record) / 2
 
 
 def test_a_real_session_times_every_arm_under_its_gate(measured):
@@ -123,6 +144,7 @@ def test_a_dry_run_shows_the_plan_and_no_number_measured(capsys):
     assert "not tried   recurrent on b1-t8192-h96-d128-fwdbwd: the kernel has no backward pass" in said
     assert "benchmarks.ops.worker --op chunk_gdn --implementation chunk --dtype bf16 --device cuda" in said
     assert "docs/benchmark_logs/kernels/chunk_gdn_DEVICE_" in said
+    assert "start       fork, 3 nurseries an arm" in said
     assert "unverified" in said
 
 
@@ -140,6 +162,7 @@ def test_a_dry_run_shows_the_plan_and_no_number_measured(capsys):
         (["--op", "linear_attn", "--directions", "sideways"], 2, "no direction"),
         (["--op", "linear_attn", "--dtype", "fp8"], 2, "no dtype"),
         (["--op", "linear_attn", "--processes", "0"], 2, "at least 1"),
+        (["--op", "linear_attn", "--nurseries", "0"], 2, "at least 1"),
         (["--op", "linear_attn", "--minimum-samples", "9", "--maximum-samples", "3"], 2, "minimum_samples"),
         (["--op", "linear_attn", "--limitation", "/etc/motd"], 2, "outside the repository"),
         (["--op", "chunk_gla", "--device", "cpu"], 4, "no implementation for a processor"),

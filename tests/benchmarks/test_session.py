@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -28,7 +29,7 @@ from pathlib import Path
 from benchmarks import session
 from tests.benchmarks import toys
 folder, logs = map(Path, sys.argv[1:3])
-plan = toys.plan(folder, seconds=float(sys.argv[3]), sharing=sys.argv[4])
+plan = toys.plan(folder, seconds=float(sys.argv[3]), sharing=sys.argv[4], start=sys.argv[5], nurseries=1)
 session.run_and_save(plan, logs, session.incomplete_path(logs, plan.header.log))
 """
 
@@ -39,19 +40,22 @@ def run(tmp_path: Path, **changes) -> Record:
     return session.run(toys.plan(tmp_path, **changes), raw)
 
 
-def start(folder: Path, logs: Path, seconds: float = 0.0, sharing: str = "cell") -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", RUN, str(folder), str(logs), str(seconds), sharing]
+def start(
+    folder: Path, logs: Path, seconds: float = 0.0, sharing: str = "cell", how: str = "spawn"
+) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", RUN, str(folder), str(logs), str(seconds), sharing, how]
     return subprocess.Popen(command, cwd=toys.ROOT, stderr=subprocess.DEVNULL)
 
 
 def workers_of(folder: Path) -> list[int]:
-    pids = [int(mark.name.removeprefix("pid-")) for mark in folder.glob("pid-*")]
+    """The workers and nurseries that left a mark and still run."""
+    pids = [int(mark.name.rpartition("-")[2]) for kind in ("pid", "nursery") for mark in folder.glob(f"{kind}-*")]
     return [pid for pid in pids if is_toy_worker(pid)]
 
 
 def is_toy_worker(pid: int) -> bool:
     try:
-        return "tests.benchmarks.toy_worker" in psutil.Process(pid).cmdline()
+        return bool({"tests.benchmarks.toy_worker", "benchmarks.nursery"} & set(psutil.Process(pid).cmdline()))
     except psutil.Error:
         return False
 
@@ -65,11 +69,12 @@ def windows(record: Record) -> list[tuple[float, float, str, str]]:
     )
 
 
-@pytest.fixture(scope="module", params=["cell", "arm"])
+@pytest.fixture(scope="module", params=["cell spawn", "arm spawn", "cell fork", "arm fork"])
 def finished(request, tmp_path_factory) -> tuple[str, Record, Path]:
     """How processes were shared, the record, and the folder where each left a mark."""
-    folder = tmp_path_factory.mktemp(request.param)
-    return request.param, run(folder, sharing=request.param), folder
+    sharing, how = request.param.split()
+    folder = tmp_path_factory.mktemp(sharing)
+    return sharing, run(folder, sharing=sharing, start=how, nurseries=1), folder
 
 
 def test_arms_take_turns_in_windows_that_never_overlap(finished):
@@ -119,10 +124,11 @@ BAD = {
 """What a worker does on the workload of that name, and what becomes of the cell."""
 
 
-def test_a_bad_cell_costs_no_other(tmp_path):
+@pytest.mark.parametrize("how", ["spawn", "fork"])
+def test_a_bad_cell_costs_no_other(tmp_path, how):
     made = toys.header((*BAD, "good"), processes=1)
     made = made.model_copy(update={"arms": made.arms[:2]})
-    record = run(tmp_path, fused={name: name for name in BAD}, sharing="arm", made=made)
+    record = run(tmp_path, fused={name: name for name in BAD}, sharing="arm", made=made, start=how, nurseries=1)
     ends = {cell.workload: cell for cell in record.cells if cell.arm == "fused"}
     assert {name: told(cell) for name, cell in ends.items()} == BAD | {"good": "timed 1"}
     assert {told(cell) for cell in record.cells if cell.arm == "eager"} == {"timed 1"}
@@ -136,11 +142,13 @@ def told(cell: Cell) -> str:
     return f"{cell.kind} {len(cell.processes)}" if isinstance(cell, Timed) else cell.kind
 
 
-def test_a_silent_worker_is_killed(tmp_path):
-    record = run(tmp_path, fused={"n1": "timing-hang"}, timeout_s=2.0, made=toys.header(("n1",), processes=1))
+@pytest.mark.parametrize(("how", "timeout_s"), [("spawn", 2.0), ("fork", 5.0)])
+def test_a_silent_worker_is_killed(tmp_path, how, timeout_s):
+    made = toys.header(("n1",), processes=1)
+    record = run(tmp_path, fused={"n1": "timing-hang"}, timeout_s=timeout_s, made=made, start=how, nurseries=1)
     cell = record.cell("fused", "n1")
     assert isinstance(cell, Crashed)
-    assert (cell.cause, cell.message) == ("timeout", "twice: silent for 2 s")
+    assert (cell.cause, cell.message) == ("timeout", f"twice: silent for {timeout_s:g} s")
     assert workers_of(tmp_path) == []
 
 
@@ -152,6 +160,68 @@ def test_a_process_that_dies_is_repeated_once_and_named(tmp_path):
     (discard,) = cell.discards
     assert (discard.process, discard.reason) == (0, "timing: exit code 3: toy: giving up")
     assert told(record.cell("fused", "n2")) == "timed 2"
+
+
+@pytest.mark.parametrize("who", ["kill", "kill-nursery"])
+def test_a_fork_or_a_nursery_that_is_killed_is_repeated_once_and_named(tmp_path, who):
+    record = run(tmp_path, fused={"n1": f"timing-{who}-once"}, sharing="arm", start="fork", nurseries=1)
+    cell = record.cell("fused", "n1")
+    assert isinstance(cell, Timed)
+    assert [process.index for process in cell.processes] == [1, 2]
+    (discard,) = cell.discards
+    assert discard.reason == "timing: killed by SIGKILL, as by an out-of-memory killer"
+    assert {told(cell) for cell in record.cells} == {"timed 2"}
+    assert workers_of(tmp_path) == []
+
+
+def test_forks_are_fresh_and_take_turns_at_nurseries_that_no_two_arms_share(tmp_path):
+    record = run(tmp_path, sharing="arm", start="fork", nurseries=2)
+    marks = [mark.read_text().split() for mark in tmp_path.glob("pid-*")]
+    # A gate for each arm but the control, and a process an arm and round, in two rounds.
+    assert len(marks) == 2 + 6
+    assert {jobs for _, jobs, _ in marks} == {"1"}
+    assert len({number for _, _, number in marks}) == len(marks)
+    parents = Counter(parent for parent, _, _ in marks)
+    assert parents.keys() == {mark.name.removeprefix("nursery-") for mark in tmp_path.glob("nursery-*")}
+    assert sorted(parents.values()) == [1, 1, 1, 1, 2, 2]
+    (text,) = (text for text in record.limitations if "forked" in text)
+    assert "each arm were forked in turn from 2" in text
+    assert "hash seed" in text
+    assert workers_of(tmp_path) == []
+
+
+def test_an_arm_that_cannot_be_forked_is_spawned_and_the_record_says_why(tmp_path):
+    record = run(tmp_path, fused={"n1": "import-thread"}, start="fork", nurseries=1)
+    assert {told(cell) for cell in record.cells} == {"timed 2"}
+    (entry,) = (entry for entry in record.unavailable if entry.what == "forks of fused")
+    assert entry.reason.startswith("importing started threads: 2 run")
+    assert any("the processes of eager and eager-again were forked" in text for text in record.limitations)
+
+
+def test_nothing_is_said_of_forks_where_there_are_none(tmp_path):
+    record = run(tmp_path, made=toys.header(("n1",), processes=1))
+    assert not any("forked" in text for text in record.limitations)
+    assert list(tmp_path.glob("nursery-*")) == []
+
+
+def test_a_deadline_ends_a_session_in_time_with_whole_rounds(tmp_path):
+    started = time.monotonic()
+    made = toys.header(processes=200)
+    record = run(tmp_path, made=made, sharing="arm", start="fork", nurseries=1, seconds=0.1, ends_by_s=started + 15)
+    assert time.monotonic() < started + 15
+    counts = {len(cell.processes) for cell in record.cells if isinstance(cell, Timed)}
+    (count,) = counts
+    assert 1 <= count < 200
+    assert len(record.cells) == len(windows(record)) / count
+    (entry,) = (entry for entry in record.unavailable if entry.what == "processes")
+    assert entry.reason.startswith(f"{count} of 200 a cell were run")
+    assert record.artifacts == ()
+
+
+def test_a_deadline_too_near_for_one_round_times_nothing(tmp_path):
+    record = run(tmp_path, ends_by_s=time.monotonic())
+    assert not any(isinstance(cell, Timed) for cell in record.cells)
+    assert any(entry.reason.startswith("0 of 2") for entry in record.unavailable)
 
 
 def test_what_an_arm_does_not_support_is_skipped_with_its_reason(tmp_path):
@@ -198,10 +268,10 @@ def test_two_sessions_at_once_both_land(tmp_path):
     assert not (logs / ".incomplete").exists()
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_session_killed_at_any_moment_leaves_a_sound_store_and_a_readable_stream(tmp_path, seed):
+@pytest.mark.parametrize(("seed", "how"), [(0, "spawn"), (1, "spawn"), (2, "fork"), (3, "fork")])
+def test_a_session_killed_at_any_moment_leaves_a_sound_store_and_a_readable_stream(tmp_path, seed, how):
     logs = tmp_path / "logs"
-    running = start(tmp_path, logs, seconds=0.2, sharing="arm")
+    running = start(tmp_path, logs, seconds=0.6, sharing="arm", how=how)
     wait_for_stream(logs)
     time.sleep(random.Random(seed).uniform(0.0, 5.0))
     running.kill()
@@ -216,9 +286,10 @@ def test_a_session_killed_at_any_moment_leaves_a_sound_store_and_a_readable_stre
     wait_until_gone(tmp_path)
 
 
-def test_a_session_asked_to_end_kills_its_workers_and_keeps_its_stream(tmp_path):
+@pytest.mark.parametrize("how", ["spawn", "fork"])
+def test_a_session_asked_to_end_kills_its_workers_and_keeps_its_stream(tmp_path, how):
     logs = tmp_path / "logs"
-    running = start(tmp_path, logs, seconds=30.0, sharing="arm")
+    running = start(tmp_path, logs, seconds=30.0, sharing="arm", how=how)
     wait_for_stream(logs, "timing")
     running.send_signal(signal.SIGTERM)
     assert running.wait(20) == 128 + signal.SIGTERM

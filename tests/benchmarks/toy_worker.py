@@ -1,18 +1,26 @@
 """A worker that measures nothing and misbehaves as told: `--behaviour WORKLOAD=WHAT`. Its numbers are invented.
 
-It speaks `benchmarks.protocol` like a real one, so sessions run whole in tests without torch.
+It speaks `benchmarks.protocol` like a real one, so sessions run whole in tests without torch. Each process leaves a
+file `pid-N` with its parent's id, how many jobs it has seen, and a random number.
 """
 
 from __future__ import annotations
 
 import os
+import random
+import signal
 import sys
+import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import protocol
 from evidence.schema import Samples, Setting
 from tests import factories
+
+JOBS: list[protocol.Job] = []
+"""State of the module: what a process saw, and no other is to see."""
 
 
 def say(message: protocol.Message) -> None:
@@ -53,12 +61,29 @@ def first_time(mark: Path) -> bool:
     return True
 
 
-def main() -> None:
-    folder = Path(sys.argv[1])
-    seconds = float(sys.argv[2])
-    behaviour = dict(word.split("=") for word in sys.argv[3:])
+def prepare(words: Sequence[str]) -> None:
+    """Import slowly or not at all, if told so."""
+    folder = Path(words[0])
+    (folder / f"nursery-{os.getpid()}").touch()
+    for what in behaviour_of(words).values():
+        if what == "import-thread":
+            threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+        if what == "import-device":
+            import torch
+
+            torch.cuda.current_stream()
+
+
+def behaviour_of(words: Sequence[str]) -> dict[str, str]:
+    return dict(word.split("=") for word in words[2:])
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    words = sys.argv[1:] if words is None else words
+    folder, seconds, behaviour = Path(words[0]), float(words[1]), behaviour_of(words)
     job = protocol.Job.model_validate_json(hear())
-    (folder / f"pid-{os.getpid()}").touch()
+    JOBS.append(job)
+    (folder / f"pid-{os.getpid()}").write_text(f"{os.getppid()} {len(JOBS)} {random.random()}")
     for assignment in job.assignments:
         name = assignment.workload
         what = behaviour.get(name, "")
@@ -70,6 +95,11 @@ def main() -> None:
             sys.stderr.write("toy: giving up\n")
             sys.stderr.flush()
             os._exit(3)
+        if what == f"{job.phase}-kill-once" and first_time(folder / f"died-{name}"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if what == f"{job.phase}-kill-nursery-once" and first_time(folder / f"died-{name}"):
+            os.kill(os.getppid(), signal.SIGKILL)
+            time.sleep(600)
         if what == f"{job.phase}-hang":
             time.sleep(600)
         if what == f"{job.phase}-garbage":
@@ -86,7 +116,8 @@ def main() -> None:
             if assignment.is_rechecked:
                 wrong = factories.failed() if what == "wrong-later" else factories.passed(phase="timed-outputs")
                 say(protocol.Judged(workload=name, phase="timed-outputs", outcome=wrong))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from evidence.renderers.marks import gate_mark
 from evidence.renderers.markup import CODE_LIMIT, address, anchor, escape, link
@@ -84,6 +85,7 @@ def gate_summary(lines: Sequence[GateLine]) -> str:
     return "gates: " + ", ".join(f"{count} {state}" for count, state in tally if count)
 
 
+@lru_cache(maxsize=64)
 def _fold(log: Evidence, root: str, preface: str) -> str:
     count = len(log.limitations)
     limits = f"{count} limitation{'' if count == 1 else 's'}"

@@ -92,7 +92,8 @@ class Plan:
     facts: Facts | None = None
     """What nurseries are told that devices say, where imports ask; see `benchmarks.standin`."""
     ends_by_s: float | None = None
-    """The `time.monotonic()` by which the session is to end: no round begins that would not."""
+    """The `time.monotonic()` by which the session is to end: no round begins that would end later, judged by the rounds
+    so far; the first begins if any time is left. Rounds that began are finished."""
     further_warm_up_s: float = 1.0
     """Warm-up of a process's workloads after its first."""
     is_every_process_rechecked: bool = False

@@ -69,7 +69,7 @@ class Book:
         """Everything that is wrong in the claims files and between them and the store."""
         found = list(self._claims.findings)
         for log, placed in self._claims.logs.items():
-            if all(entry.log != log for entry in self._store.entries):
+            if log not in self._store:
                 unknown = UnknownNameError("log", log, [entry.log for entry in self._store.entries])
                 found.append((UNBACKED, Finding(placed.at(), f"logs.{log}: {unknown.message}", unknown.fix)))
         for id_ in self.ids:
@@ -163,7 +163,7 @@ class Book:
             UnknownNameError: no such series or log.
             RecordError: its file is not a record.
         """
-        if any(entry.log == series for entry in self._store.entries):
+        if series in self._store:
             return self._store.load(series)
         current = [entry for entry in self._store.series_of(series) if not self._is_retired(entry.log)]
         return self._store.load(current[-1].log) if current else self._store.newest(series)

@@ -134,6 +134,10 @@ class Store:
             raise UnknownNameError("log", log, self._scan[0])
         return self._load(self._scan[0][log])
 
+    def __contains__(self, log: str) -> bool:
+        """Whether there is a log of that name, date included."""
+        return log in self._scan[0]
+
     def __iter__(self) -> Iterator[Loaded | Problem]:
         """Load every record once, in order of name, without keeping any."""
         for entry in self.entries:
@@ -148,10 +152,16 @@ class Store:
         Raises:
             UnknownNameError: no log has that series.
         """
-        found = [entry for entry in self.entries if entry.series == name]
-        if not found:
-            raise UnknownNameError("series", name, {entry.series for entry in self.entries})
-        return tuple(sorted(found, key=lambda entry: (log_date(entry.log), _run_of(entry.log))))
+        if name not in self._series:
+            raise UnknownNameError("series", name, self._series)
+        return self._series[name]
+
+    @functools.cached_property
+    def _series(self) -> dict[str, tuple[Entry, ...]]:
+        found: dict[str, list[Entry]] = {}
+        for entry in sorted(self.entries, key=lambda entry: (log_date(entry.log), _run_of(entry.log))):
+            found.setdefault(entry.series, []).append(entry)
+        return {name: tuple(entries) for name, entries in found.items()}
 
     def newest(self, name: str) -> Loaded:
         """Return the newest log of a series, by name: the date, then the run of that day.

@@ -50,9 +50,10 @@ _LOG = get_plugin_logger(PLUGIN)
 _FAILED = re.compile(r"\s*# _Macro (?:Rendering|Syntax) Error_")
 _LINE = re.compile(r'File "<template>", line (\d+)|_Line (\d+) in Markdown file')
 _REASON = re.compile(r"_(\w*(?:Error|Exception))_: (.*)|_Line \d+ in Markdown file:_ \*\*(.*)\*\*")
-_DRAWN = re.compile(r"<(svg|table)\b.*?</\1>", re.DOTALL)
-"""What a block leaves out of the search: drawings, and numbers without their heads."""
+_DRAWN = re.compile(r"<(text|table)\b.*?</\1>", re.DOTALL)
+"""What a block leaves out of the search: the labels of drawings, and numbers without their heads."""
 _TAG = re.compile(r"<[^>]*>")
+_LOOSE = re.compile(r"\s+(?=[,.;:)])")
 _ANCHOR = re.compile(r'\sid="([^"]+)"')
 _ACTIVE = (".html", ".htm", ".xhtml", ".xht", ".svg", ".xml", ".js", ".mjs")
 """What a browser would run: a log's file of that kind is not published."""
@@ -234,7 +235,7 @@ class EvidencePlugin(BasePlugin[NoOptions]):  # type: ignore[misc]
         piece = self._now.build.piece(index, root)
         if not piece.is_block:
             return piece
-        words = " ".join(_TAG.sub(" ", _DRAWN.sub(" ", piece.html)).split())
+        words = _LOOSE.sub("", " ".join(_TAG.sub(" ", _DRAWN.sub(" ", piece.html)).split()))
         text = f'<p data-evidence="{self._now.nonce}-{index}">{words}</p>'
         blocks[text] = piece.html
         return replace(piece, html=text)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import scipy.special  # noqa: F401 - the first interval imports it, and a law should not be timed with that
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -7,7 +7,7 @@ from collections import Counter
 from statistics import median, stdev
 
 import pytest
-import scipy.special  # noqa: F401 - loaded here, so that the first example is not charged for it
+import scipy.special
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -17,11 +17,13 @@ from evidence.statistics import (
     Interval,
     Unsupported,
     Verdict,
+    _student,
     change,
     coefficient_of_variation,
     drift,
     gain,
     geometric_mean,
+    incomplete_beta,
     judge,
     location,
     minimum_effect,
@@ -509,3 +511,19 @@ def test_percentiles_over_processes_cover_where_pooled_ones_do_not():
         pooled += everything[2044] <= truth <= everything[2102]
     assert over / 150 > 0.85
     assert pooled / 150 < 0.6
+
+
+@given(st.floats(0.05, 5000), st.floats(0.05, 5000), st.floats(0, 1))
+def test_the_incomplete_beta_function_is_that_of_scipy(a: float, b: float, x: float) -> None:
+    assert incomplete_beta(a, b, x) == pytest.approx(scipy.special.betainc(a, b, x), rel=1e-9, abs=1e-12)
+
+
+@given(st.floats(1, 1e6))
+def test_students_point_is_that_of_scipy(freedom: float) -> None:
+    assert _student(freedom) == pytest.approx(scipy.special.stdtrit(freedom, 0.975), rel=1e-9)
+
+
+@pytest.mark.parametrize(("a", "b", "x"), [(0.0, 1.0, 0.5), (1.0, -1.0, 0.5), (1.0, 1.0, -0.1), (1.0, 1.0, 1.1)])
+def test_no_incomplete_beta_function_outside_its_domain(a: float, b: float, x: float) -> None:
+    with pytest.raises(ValueError, match="no incomplete beta"):
+        incomplete_beta(a, b, x)

@@ -13,7 +13,7 @@ from evidence.diagnostics import Finding, Location
 from evidence.errors import UnknownNameError
 from evidence.evaluation import Reading
 from evidence.readings import Quantity
-from evidence.schema import Record
+from evidence.schema import Metric, Record
 from evidence.sentences import ratio_text
 from evidence.statistics import Verdict
 from evidence.tables.layout import CellKey
@@ -175,11 +175,11 @@ def hidden_regression(corpus: Corpus) -> Iterator[Finding]:
     for path, shown in _by_page(corpus):
         for (log, baseline, candidate), id_ in shown.pairs.items():
             record = corpus.store.load(log).record
-            for metric, workload, text in _worse(record, baseline, candidate):
-                if (log, metric) not in shown.quantities:
-                    worse = f"{metric} of {candidate!r} is worse than {baseline!r} ({text} on {workload})"
-                    message = f"{id_}: {path} does not tell that {worse}"
-                    yield Finding(corpus.book.place(id_), message, f"add the column {metric}, or read it under `also`")
+            untold = [metric for metric in record.metrics if (log, metric.name) not in shown.quantities]
+            for metric, workload, text in _worse(record, untold, baseline, candidate):
+                worse = f"{metric} of {candidate!r} is worse than {baseline!r} ({text} on {workload})"
+                message = f"{id_}: {path} does not tell that {worse}"
+                yield Finding(corpus.book.place(id_), message, f"add the column {metric}, or read it under `also`")
         for id_, at in shown.claims.items():
             for reading in corpus.book.readings(id_).values():
                 log, total = reading.loaded.entry.log, len(reading.loaded.record.workloads)
@@ -190,9 +190,9 @@ def hidden_regression(corpus: Corpus) -> Iterator[Finding]:
                     break
 
 
-def _worse(record: Record, baseline: str, candidate: str) -> Iterator[tuple[str, str, str]]:
-    """Yield each stored metric that is worse, with the first cell where it is and by how much."""
-    for metric in record.metrics:
+def _worse(record: Record, metrics: Iterable[Metric], baseline: str, candidate: str) -> Iterator[tuple[str, str, str]]:
+    """Yield each of these metrics that is worse, with the first cell where it is and by how much."""
+    for metric in metrics:
         if metric.better == "neither":
             continue
         for one in compare(record, baseline, candidate, Quantity(metric.name)):

@@ -149,13 +149,14 @@ def weaker_baseline(corpus: Corpus) -> Iterator[Finding]:
     for id_, reading in _claimed(corpus):
         if reading.verdict is not Verdict.BETTER:
             continue
-        told = {other.baseline for other in corpus.book.readings(id_).values()} | {reading.candidate}
+        others = corpus.book.readings(id_).values()
+        told = {arm for other in others for arm in (other.baseline, other.candidate)}
         for arm in reading.loaded.record.arms:
             if arm.role == "control" or arm.name in told:
                 continue
             names = [workload.name for workload in reading.workloads]
-            others = compare(reading.loaded.record, reading.baseline, arm.name, reading.quantity, names)
-            if any(one.verdict is Verdict.BETTER for one in others):
+            compared = compare(reading.loaded.record, reading.baseline, arm.name, reading.quantity, names)
+            if any(one.verdict is Verdict.BETTER for one in compared):
                 at = corpus.book.claims.claims[id_].at("baseline")
                 message = f"{id_}: {arm.name} of the same log is better than the baseline {reading.baseline}"
                 yield Finding(at, message, f"compare with {arm.name}, or read it under `also`")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 
@@ -9,11 +10,13 @@ from evidence import statistics
 from evidence.checker.corpus import Corpus, Fault
 from evidence.checker.facts import Column, Facts
 from evidence.checker.registry import corpus_rule, record_rule
-from evidence.compare import MINIMUM_PROCESSES
+from evidence.compare import MINIMUM_PROCESSES, Comparison
 from evidence.diagnostics import Finding, Severity
-from evidence.readings import Quantity, parse_quantity, processes_of
+from evidence.evaluation import Reading
+from evidence.readings import Quantity, parse_quantity, process_values, processes_of
 from evidence.readings import samples as sample_values
 from evidence.schema import Cell, EngineWorkload, Imported, Method, OpWorkload, Process, Timed, Workload
+from evidence.statistics import Verdict
 from evidence.store import Loaded
 
 _LEAST_SAMPLES = 5
@@ -21,6 +24,8 @@ _AIM = 9
 _KERNEL_SPREAD, _SERVING_SPREAD = 0.02, 0.10
 _HOPELESS = 5
 """Times the spread at which processes no longer measured one thing."""
+_DWARFS = 10
+_DECIDED = (Verdict.BETTER, Verdict.WORSE, Verdict.SAME)
 _EVENT_FLOOR_S, _HOST_FLOOR_S, _OVERHEAD_SHARE = 20e-6, 1e-3, 0.05
 _MOST_DISCARDED = 0.05
 _INSTANT_S = 1e-9
@@ -93,13 +98,14 @@ def too_few_samples(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     return corpus.fault(loaded, faults)
 
 
-@record_rule("EV203", "wide-spread", Severity.WARNING)
-def wide_spread(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
-    """The processes of a cell lie far apart.
+@corpus_rule("EV203", "wide-spread", Severity.WARNING)
+def wide_spread(corpus: Corpus) -> Iterator[Finding]:
+    """A claim rests on processes that lie far apart.
 
     ## What it checks
-    The coefficient of variation of the medians of a cell's processes, for each target metric in seconds, is at most 2
-    % for an op and 10 % for anything served. Beyond five times that it is an error.
+    For every comparison a claim reads and decides (better, worse or same): the values of the processes vary by at most
+    2 % for an op and 10 % for anything served, unless the ratio dwarfs the spread ten times. Beyond five times that it is an
+    error. Cells that no claim reads are left alone: a table prints the interval, and noise that is shown is no fault.
 
     ## Why it matters
     A wide spread hides effects and hints at a machine that was doing something else.
@@ -107,26 +113,24 @@ def wide_spread(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     ## How to fix it
     Find what differs between the processes (clocks, neighbours, affinity), then measure again.
     """
-    facts = corpus.facts(loaded)
-    targets = {metric.name for metric in loaded.record.metrics if metric.unit == "s" and metric.role == "target"}
-    wide: list[Fault] = []
-    hopeless: list[Fault] = []
-    for index, cell in facts.timed:
-        limit = _spread_of(facts.workloads[cell.workload])
-        for name, columns in facts.columns[index].items():
-            if name in targets and len(columns) > 1:
-                medians = [column.median for column in columns]
-                if max(medians) - min(medians) <= limit * min(medians):
-                    continue  # the deviation of any sample is below its range
-                spread = statistics.coefficient_of_variation(medians)
-                if spread > limit:
-                    message = f"{name} of {cell.arm!r} on {cell.workload!r} varies by {spread:.1%} between processes"
-                    fault = Fault(f"{message}; the most is {limit:.0%}", ("cells", index))
-                    (hopeless if spread > _HOPELESS * limit else wide).append(fault)
-    if hopeless:
-        yield from corpus.fault(loaded, hopeless, severity=Severity.ERROR)
-    else:
-        yield from corpus.fault(loaded, wide)
+    for id_ in corpus.book.standing:
+        for reading in corpus.book.readings(id_).values():
+            for one in reading.comparisons if reading.is_comparison else ():
+                if one.ratio is not None and one.verdict in _DECIDED:
+                    yield from _spread(corpus, id_, reading, one)
+
+
+def _spread(corpus: Corpus, id_: str, reading: Reading, one: Comparison) -> Iterator[Finding]:
+    limit = _spread_of(reading.loaded.record.workload(one.workload))
+    effect = abs(math.log(one.ratio.value)) if one.ratio is not None else 0.0
+    for cell in (one.baseline, one.candidate):
+        values = process_values(reading.loaded.record, cell, reading.quantity)
+        spread = statistics.coefficient_of_variation(values) if len(values) > 1 and min(values) > 0 else 0.0
+        if spread > limit and effect < _DWARFS * spread:
+            where = f"{reading.quantity} of {cell.arm!r} on {one.workload!r}"
+            message = f"{id_}: {where} varies by {spread:.1%} between processes; the most is {limit:.0%}"
+            severity = Severity.ERROR if spread > _HOPELESS * limit else None
+            yield Finding(corpus.book.place(id_), message, severity=severity)
 
 
 def _spread_of(workload: Workload) -> float:

@@ -54,7 +54,7 @@ def reported(statistic: str, value: float = 0.25, metric: str = "latency") -> li
 
 
 WIDE = (0.9, 1.1) * 4 + (1.0,)
-HOPELESS = (0.5, 1.5) * 4 + (1.0,)
+HOPELESS = (0.88, 1.12) * 4 + (1.0,)
 FALLBACK = {"/methods/0/timer_used": "time.perf_counter"}
 
 CASES: tuple[Case, ...] = (

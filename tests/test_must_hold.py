@@ -94,7 +94,7 @@ def dirty_the_source(document: dict[str, Any]) -> None:
 
 
 def one_digit(text: str) -> str:
-    match = re.search(r'"values": \[0\.00\d*?([1-8])', text)
+    match = re.search(r'"values":\s*\[\s*0\.00\d*?([1-8])', text)
     assert match is not None
     return text[: match.start(1)] + str(int(match[1]) + 1) + text[match.end(1) :]
 
@@ -160,7 +160,8 @@ def test_each_breakage_fails_the_check_and_the_build(
 ) -> None:
     breaks(site)
     checked = check(site)
-    assert checked.returncode == 1, checked.stdout
+    # 2: with macros off nothing on the site was checked, which is no pass either.
+    assert checked.returncode == (2 if code == "EV904" else 1), checked.stdout
     found = checked.stdout
     assert f" {code} " in found, found
     assert re.search(place, found), found

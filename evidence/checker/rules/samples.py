@@ -104,8 +104,9 @@ def wide_spread(corpus: Corpus) -> Iterator[Finding]:
 
     ## What it checks
     For every comparison a claim reads and decides (better, worse or same): the values of the processes vary by at most
-    2 % for an op and 10 % for anything served, unless the ratio dwarfs the spread ten times. Beyond five times that it is an
-    error. Cells that no claim reads are left alone: a table prints the interval, and noise that is shown is no fault.
+    2 % for an op and 10 % for anything served, unless the ratio dwarfs the spread ten times. Beyond five times that it
+    is an error. Cells that no claim reads are left alone: a table prints the interval, and noise that is shown is no
+    fault.
 
     ## Why it matters
     A wide spread hides effects and hints at a machine that was doing something else.

@@ -8,6 +8,7 @@ import pytest
 
 from evidence.diagnostics import Severity
 from tests.evidence.checker.cases import FILES, Case, bad, bases, edited, good, judge
+from tests.evidence.checker.rules.test_gates import CLAIM
 from tests.evidence.checker.sites import Site
 
 PROCESSES = "/cells/0/processes"
@@ -63,9 +64,6 @@ CASES: tuple[Case, ...] = (
     bad("EV202", "promised", {"/methods/0/minimum_samples": 30}),
     bad("EV202", "four", {COLUMNS: first(4), "/methods/0/minimum_samples": 1}),
     good("EV202", "five", {COLUMNS: first(5), "/methods/0/minimum_samples": 1}),
-    bad("EV203", "wide", {PROCESSES: scaled(*(1 + (factor - 1) / 3 for factor in WIDE))}),
-    bad("EV203", "hopeless", {PROCESSES: scaled(*HOPELESS)}),
-    good("EV203", "narrow", {PROCESSES: scaled(*(1 + (factor - 1) / 10 for factor in WIDE))}),
     bad("EV204", "rising", {COLUMNS: rising}),
     good("EV204", "one-process", {"/cells/0/processes/3/samples/0/values": rising}),
     bad("EV205", "two-modes", {COLUMNS: stepping}),
@@ -187,8 +185,6 @@ def test_a_percentile_that_a_table_asks_for_needs_its_requests(site: Site, case:
 @pytest.mark.parametrize(
     ("edits", "severity"),
     [
-        ({PROCESSES: scaled(*(1 + (factor - 1) / 3 for factor in WIDE))}, Severity.WARNING),
-        ({PROCESSES: scaled(*HOPELESS)}, Severity.ERROR),
         ({"/methods/0/flush_bytes": 0}, Severity.ERROR),
         ({"/methods/0/flush_bytes": 60 * 2**20}, Severity.WARNING),
         ({f"{PROCESSES}/4/compilations": 2}, Severity.ERROR),
@@ -208,3 +204,27 @@ def test_one_finding_a_record_counts_the_others(site: Site) -> None:
     (found,) = site.check()
     assert "and 2 more like it" in found.message
     assert found.at.pointer == "/cells/0/processes"
+
+
+WIDE_EDIT = {PROCESSES: scaled(*(1 + (factor - 1) / 3 for factor in WIDE))}
+SPREAD_CASES = (
+    (bad("EV203", "wide", WIDE_EDIT), True, Severity.WARNING),
+    (bad("EV203", "hopeless", {PROCESSES: scaled(*HOPELESS)}), True, Severity.ERROR),
+    (good("EV203", "narrow", {PROCESSES: scaled(*(1 + (factor - 1) / 10 for factor in WIDE))}), True, None),
+    (good("EV203", "tabled", WIDE_EDIT), False, None),
+)
+
+
+@pytest.mark.parametrize(("case", "is_claimed", "severity"), SPREAD_CASES, ids=lambda one: getattr(one, "id", ""))
+def test_a_wide_spread_is_found_under_claims_only(
+    site: Site, case: Case, is_claimed: bool, severity: Severity | None
+) -> None:
+    site.add(edited(site.record(), case.edits))
+    site.write("docs/claims/index.yml", CLAIM)
+    calls = '{{ ev.claim("faster") }}\n\n' * is_claimed + '{{ ev.table("toy") }}\n'
+    if not is_claimed:
+        site.write("docs/claims/index.yml", CLAIM.partition("claims:")[0])
+    site.write("docs/index.md", f"# Synthetic\n\n{calls}")
+    found = site.check("EV203")
+    assert bool(found) is case.fires
+    assert {one.severity for one in found} == ({severity} if severity else set())

@@ -310,3 +310,8 @@ def test_the_schema_for_editors_accepts_what_authors_may_write_and_marks_what_th
     assert [error.message for error in validator.iter_errors(YAML(typ="safe").load(EDITED))] == []
     for old, new in (("expect: worse", "expect: slower"), ("rows: [m]", "rws: [m]"), ("{m: 512}", "3")):
         assert list(validator.iter_errors(YAML(typ="safe").load(EDITED.replace(old, new))))
+
+
+def test_the_published_schema_of_claims_is_that_of_the_models() -> None:
+    published = Path(__file__).parents[2] / "docs/schemas/claims.schema.json"
+    assert json.loads(published.read_text()) == json.loads(json.dumps(claims_schema())), "run: make schema"

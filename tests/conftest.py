@@ -1,12 +1,17 @@
-"""Owns what all tests share: golden files, rewritten by `--update-golden`."""
+"""Owns what all tests share: golden files, rewritten by `--update-golden`, and one headless browser."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # A shared core makes any deadline a coin toss; the laws hold for few examples as for many.
 settings.register_profile("shared", deadline=None, max_examples=40)
@@ -33,3 +38,17 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert path.read_bytes().decode() == text, f"{name} changed: pytest --update-golden, then review the diff"
 
     return check
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Headless Chromium, for the tests that look at pages."""
+    api = pytest.importorskip("playwright.sync_api")
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if program is None:
+        pytest.skip("no Chromium on this machine")
+    with api.sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-background-networking"]
+        browser = playwright.chromium.launch(executable_path=program, args=arguments)
+        yield browser
+        browser.close()

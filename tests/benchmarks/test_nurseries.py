@@ -19,7 +19,7 @@ from tests.benchmarks.test_standin import FACTS
 
 def made(folder: Path, *behaviour: str, facts=None, module: str = "tests.benchmarks.toy_worker") -> Nursery:
     command = (sys.executable, "-m", module, str(folder), "0", *behaviour)
-    return Nursery(command, facts, root=toys.ROOT, environment=dict(os.environ), timeout_s=60.0)
+    return Nursery(command, facts, root=toys.ROOT, environment=toys.PINNED, timeout_s=60.0)
 
 
 def start(one: Nursery):
@@ -104,7 +104,9 @@ def test_a_nursery_that_does_not_start_again_is_an_error(tmp_path):
 
 def obstacle_after(statement: str) -> str:
     program = f"import torch; from benchmarks import nursery; {statement}; print(nursery.obstacle())"
-    done = subprocess.run([sys.executable, "-c", program], cwd=toys.ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=toys.ROOT, env=toys.PINNED, capture_output=True, text=True, check=True
+    )
     return done.stdout.strip()
 
 

@@ -15,6 +15,8 @@ from evidence.importers.session_stream import Header
 from tests import factories
 
 ROOT = Path(__file__).resolve().parents[2]
+PINNED = {**os.environ, **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")}
+"""The environment workers get from a plan: a thread pool that a library starts at import would forbid a fork."""
 
 
 def header(workloads: Sequence[str] = ("n1", "n2"), processes: int = 2, **changes: Any) -> Header:

@@ -22,7 +22,7 @@ from evidence.readings import conditions_of_cells
 from evidence.renderers import html
 from evidence.renderers.fold import facts
 from evidence.renderers.markup import address, link
-from evidence.schema import Arm, DeviceConditions, Imported
+from evidence.schema import Arm, Conditions, DeviceConditions, HostConditions, Imported
 from evidence.schema.claims import TableSpec
 from evidence.selection import ARM
 from evidence.stance import evidence_of, stance_of
@@ -126,18 +126,19 @@ def _command(loaded: Loaded, root: str) -> str:
 
 
 def _conditions(loaded: Loaded, root: str) -> str:
-    found = sorted(conditions_of_cells(loaded.record, loaded.record.cells))
-    pairs = [("window", ", ".join(found) or "clean: not throttled, not capped, not shared")]
+    pairs: list[tuple[str, str]] = []
+    if any(isinstance(columns, DeviceConditions) for columns in loaded.record.conditions):
+        found = sorted(conditions_of_cells(loaded.record, loaded.record.cells))
+        pairs.append(("devices", ", ".join(found) or "clean: not throttled, not capped, not shared"))
     for columns in loaded.record.conditions:
-        if isinstance(columns, DeviceConditions):
-            name = f"{columns.host}, device {columns.device}"
-            pairs += [(f"{name}: {title}", _range(values, unit)) for title, values, unit in _readings(columns)]
-    if len(pairs) == 1:
-        pairs = [("window", "no readings: the record holds none")]
-    return facts(pairs)
+        name = f"{columns.host}, device {columns.device}" if isinstance(columns, DeviceConditions) else columns.host
+        pairs += [(f"{name}: {title}", _range(values, unit)) for title, values, unit in _readings(columns)]
+    return facts(pairs or [("readings", "the record holds none")])
 
 
-def _readings(columns: DeviceConditions) -> tuple[tuple[str, Sequence[float] | None, tuple[float, str]], ...]:
+def _readings(columns: Conditions) -> tuple[tuple[str, Sequence[float] | None, tuple[float, str]], ...]:
+    if isinstance(columns, HostConditions):
+        return (("load", columns.load, (1, "")), ("clock", columns.cpu_clock_hz, (1e6, "MHz")))
     return (
         ("processor clock", columns.sm_clock_hz, (1e6, "MHz")),
         ("memory clock", columns.memory_clock_hz, (1e6, "MHz")),
@@ -150,7 +151,8 @@ def _range(values: Sequence[float] | None, unit: tuple[float, str]) -> str:
     if not values:
         return "not recorded"
     factor, name = unit
-    return f"{min(values) / factor:.0f} to {max(values) / factor:.0f} {name}, {len(values)} readings"
+    low, high = (f"{end / factor:,.{0 if name else 2}f}" for end in (min(values), max(values)))
+    return f"{low} to {high}{f' {name}' if name else ''}, {len(values)} readings"
 
 
 def _arms(loaded: Loaded, root: str) -> str:

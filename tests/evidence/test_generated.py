@@ -42,7 +42,13 @@ def test_every_rule_has_a_page_and_a_line_in_the_index() -> None:
 
 def test_a_log_has_everything_that_stands_in_it_on_its_page(tmp_path: Path) -> None:
     page = rendered(book(tmp_path, CLAIMS, factories.record()), LOG)["logs/kernels/toy_20260901.md"]
-    for text in ("Synthetic GPU A", "python -m benchmarks.ops.run", "1,900 to 1,900 MHz", "control of eager", "1,001.0"):
+    for text in (
+        "Synthetic GPU A",
+        "python -m benchmarks.ops.run",
+        "1,900 to 1,900 MHz",
+        "control of eager",
+        "1,001.0",
+    ):
         assert text in page, text
     assert 'href="../benchmark_logs/kernels/toy_20260901/record.json"' in page
     assert 'id="ev-toy-fused"' in page
@@ -54,7 +60,7 @@ def test_a_machine_without_devices_shows_its_own_readings(tmp_path: Path) -> Non
     page = rendered(book(tmp_path, "{}", factories.record(conditions=(load,))), LOG)["logs/kernels/toy_20260901.md"]
     assert "0.25 to 1.50, 2 readings" in page
     assert "2,000 to 3,000 MHz, 2 readings" in page
-    assert "clean" not in page
+    assert "not throttled" not in page
 
 
 def test_a_log_without_claims_says_nothing_of_them(tmp_path: Path) -> None:

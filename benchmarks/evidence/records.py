@@ -24,8 +24,8 @@ ARMS = ("plain", "fused", "plain-again")
 SIZES = (1024, 4096)
 
 _FIRST_DAY = datetime(2026, 1, 1, 10, tzinfo=UTC)
-_PROCESSES, _SAMPLES, _REQUESTS = 6, 10, 16
-_WINDOW_S, _STEP_S = 1.5, 2.0
+PROCESSES, _SAMPLES, _REQUESTS = 6, 10, 16
+WINDOW_S, STEP_S = 1.5, 2.0
 _SPREAD = 0.002
 _GAIN = 0.8
 """Seconds of the candidate for one of the baseline."""
@@ -88,7 +88,7 @@ def _record(log: str, run: int, tree: Tree, seed: int, drawn: Document, gate_log
             "schema_version": 1,
             "log": log,
             "started_at": started_at,
-            "ended_at": started_at + timedelta(seconds=_STEP_S * (windows + 1)),
+            "ended_at": started_at + timedelta(seconds=STEP_S * (windows + 1)),
             "provenance": {
                 "argv": ("python", "-m", "benchmarks.ops.run", "--op", "synthetic", "--log"),
                 "directory": ".",
@@ -99,11 +99,11 @@ def _record(log: str, run: int, tree: Tree, seed: int, drawn: Document, gate_log
                 "source": "repository",
             },
             "origin": None,
-            "sources": (_source(tree),),
-            "hosts": (_HOST,),
-            "stacks": (_STACK,),
-            "conditions": (_conditions(windows),),
-            "methods": (_METHOD,),
+            "sources": (source(tree),),
+            "hosts": (HOST,),
+            "stacks": (STACK,),
+            "conditions": (conditions(windows),),
+            "methods": (METHOD,),
             "gates": (gate,),
             "profiles": (),
             "artifacts": () if gate_log is None else (_artifact(gate_log),),
@@ -115,7 +115,8 @@ def _record(log: str, run: int, tree: Tree, seed: int, drawn: Document, gate_log
     )
 
 
-def _source(tree: Tree) -> Document:
+def source(tree: Tree) -> Document:
+    """Return the source of a run of that tree."""
     return {
         "kind": "git",
         "name": "repository",
@@ -140,7 +141,7 @@ def _artifact(content: bytes) -> Document:
     }
 
 
-_ACCELERATOR: Document = {
+ACCELERATOR: Document = {
     "model": "Synthetic accelerator",
     "uuid_sha256": _DIGEST,
     "memory_bytes": 80 * 10**9,
@@ -155,9 +156,9 @@ _ACCELERATOR: Document = {
     "max_memory_clock_hz": 3.2e9,
     "missing": (),
 }
-_HOST: Document = {
+HOST: Document = {
     "name": "h0",
-    "accelerators": (_ACCELERATOR,),
+    "accelerators": (ACCELERATOR,),
     "interconnect": None,
     "driver": "580.0",
     "cpu_model": "Synthetic processor",
@@ -169,7 +170,7 @@ _HOST: Document = {
     "kernel": "6.0",
     "missing": ({"field": "interconnect", "reason": "one accelerator"},),
 }
-_STACK: Document = {
+STACK: Document = {
     "name": "main",
     "executable": "python3",
     "python": "3.12.3",
@@ -178,7 +179,7 @@ _STACK: Document = {
     "packages": ("torch==2.11.0", "triton==3.6.0", *(f"synthetic-{number:02d}==1.{number}" for number in range(40))),
     "missing": ({"field": "container", "reason": "not in a container"},),
 }
-_METHOD: Document = {
+METHOD: Document = {
     "name": "do-bench",
     "timer_requested": "triton.testing.do_bench",
     "timer_used": "triton.testing.do_bench",
@@ -192,10 +193,10 @@ _METHOD: Document = {
     "maximum_samples": _SAMPLES,
     "target_spread": None,
     "budget_s": None,
-    "processes": _PROCESSES,
+    "processes": PROCESSES,
     "order": "interleaved",
 }
-_GATE: Document = {
+GATE: Document = {
     "command": (),
     "scope": "full",
     "selection": None,
@@ -204,18 +205,18 @@ _GATE: Document = {
     "mutants": None,
     "mutants_killed": None,
 }
-_REFERENCE: Document = {"source": "repository", "stack": None, "dtype": "fp64"}
+REFERENCE: Document = {"source": "repository", "stack": None, "dtype": "fp64"}
 
 
-def _conditions(windows: int) -> Document:
-    """A reading at both ends of every window, of a device that nothing happens to."""
+def conditions(windows: int) -> Document:
+    """Return a reading at both ends of every window, of a device that nothing happens to."""
     readings = 2 * windows
-    ends = itertools.product(range(windows), (0.0, _WINDOW_S))
+    ends = itertools.product(range(windows), (0.0, WINDOW_S))
     return {
         "kind": "device",
         "host": "h0",
         "device": 0,
-        "at_s": tuple(_STEP_S * window + end for window, end in ends),
+        "at_s": tuple(STEP_S * window + end for window, end in ends),
         "sm_clock_hz": (1.9e9,) * readings,
         "memory_clock_hz": (3.2e9,) * readings,
         "temperature_c": tuple(50.0 + number % 7 for number in range(readings)),
@@ -270,13 +271,13 @@ def _kernel(rng: random.Random, scale: float, sizes: Sequence[int]) -> Document:
     )
     pairs = [(arm, size) for size in sizes for arm in ARMS]
     cells = tuple(
-        _timed(
+        timed(
             arm,
             f"n{size}",
-            {"kind": "numeric", "tensors": (_tensor(size),)},
+            {"kind": "numeric", "tensors": (tensor(size),)},
             (
-                {"samples": (_column("time", _times(rng, 1e-6 * size * scale * _seconds_of(arm))),)}
-                for _ in range(_PROCESSES)
+                {"samples": (column("time", _times(rng, 1e-6 * size * scale * _seconds_of(arm))),)}
+                for _ in range(PROCESSES)
             ),
             slot=slot,
             slots=len(pairs),
@@ -289,10 +290,10 @@ def _kernel(rng: random.Random, scale: float, sizes: Sequence[int]) -> Document:
         "workloads": workloads,
         "metrics": (_metric("time", "s", "iteration"),),
         "gate": {
-            **_GATE,
+            **GATE,
             "name": "numeric",
             "kind": "numeric",
-            "reference": {**_REFERENCE, "implementation": "synthetic.ops:reference"},
+            "reference": {**REFERENCE, "implementation": "synthetic.ops:reference"},
             "tolerances": ({"of": "relative", "limit": 0.01},),
         },
         "cells": cells,
@@ -330,11 +331,11 @@ def _engine(rng: random.Random, scale: float) -> Document:
         "divergences": (),
     }
     cells = tuple(
-        _timed(
+        timed(
             arm,
             "even",
             detail,
-            (_served(rng, 0.1 * scale * _seconds_of(arm)) for _ in range(_PROCESSES)),
+            (_served(rng, 0.1 * scale * _seconds_of(arm)) for _ in range(PROCESSES)),
             slot=slot,
             slots=len(ARMS),
         )
@@ -346,10 +347,10 @@ def _engine(rng: random.Random, scale: float) -> Document:
         "workloads": (workload,),
         "metrics": (_metric("wall_time", "s", "process"), _metric("latency", "s", "request")),
         "gate": {
-            **_GATE,
+            **GATE,
             "name": "parity",
             "kind": "tokens",
-            "reference": {**_REFERENCE, "implementation": "synthetic.engine:greedy"},
+            "reference": {**REFERENCE, "implementation": "synthetic.engine:greedy"},
             "tolerances": ({"of": "agreement", "limit": 1.0},),
         },
         "cells": cells,
@@ -369,7 +370,7 @@ def _served(rng: random.Random, each_s: float) -> Document:
     """One process's requests, each of which takes about `each_s` after the one before it."""
     ends = list(itertools.accumulate(each_s * (1 + rng.gauss(0, _SPREAD)) for _ in range(_REQUESTS)))
     return {
-        "samples": (_column("wall_time", (round(ends[-1] + 0.001, 9),)),),
+        "samples": (column("wall_time", (round(ends[-1] + 0.001, 9),)),),
         "client_cpu_s": 0.02,
         "requests": {
             "enqueued_s": (0.0,) * _REQUESTS,
@@ -382,10 +383,10 @@ def _served(rng: random.Random, each_s: float) -> Document:
     }
 
 
-def _timed(
+def timed(
     arm: str, workload: str, detail: Document, processes: Iterable[Document], *, slot: int, slots: int
 ) -> Document:
-    """One cell; `slot` of `slots` is its turn in each round of processes."""
+    """Return one cell; `slot` of `slots` is its turn in each round of processes."""
     return {
         "kind": "timed",
         "arm": arm,
@@ -404,8 +405,8 @@ def _timed(
         "processes": tuple(
             {
                 "index": index,
-                "started_s": _STEP_S * (index * slots + slot),
-                "ended_s": _STEP_S * (index * slots + slot) + _WINDOW_S,
+                "started_s": STEP_S * (index * slots + slot),
+                "ended_s": STEP_S * (index * slots + slot) + WINDOW_S,
                 "stopped": "fixed",
                 "compilations": 0,
                 "client_cpu_s": None,
@@ -421,7 +422,8 @@ def _timed(
     }
 
 
-def _column(metric: str, values: tuple[float, ...]) -> Document:
+def column(metric: str, values: tuple[float, ...]) -> Document:
+    """Return the samples of one metric in one process."""
     return {"metric": metric, "rank": 0, "values": values}
 
 
@@ -429,7 +431,8 @@ def _metric(name: str, unit: str, of: str) -> Document:
     return {"name": name, "unit": unit, "better": "lower", "of": of, "role": "target"}
 
 
-def _tensor(elements: int) -> Document:
+def tensor(elements: int) -> Document:
+    """Return the errors of one output, well within what a gate allows."""
     return {
         "name": "o",
         "elements": elements,

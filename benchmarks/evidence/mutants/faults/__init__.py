@@ -1,0 +1,1 @@
+"""The mutations, a module a class."""

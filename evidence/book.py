@@ -6,14 +6,16 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evidence import claims, sentences, statements, tables
+from evidence import claims, lock, sentences, statements, tables
 from evidence.claims import Claims, Placed
 from evidence.diagnostics import Finding, Location
 from evidence.errors import ComparisonError, EvidenceError, ItemError, RecordError, UnknownNameError
 from evidence.evaluation import Reading, readings_of
+from evidence.lock import Lock
 from evidence.project import Project
 from evidence.readings import device_of
 from evidence.schema.claims import Claim, Status, TableSpec
+from evidence.standing import Choice, Stand, Standing
 from evidence.store import Loaded, Store
 from evidence.tables.requirements import lint_texts
 from evidence.views import Figure, Statement, Table
@@ -42,10 +44,19 @@ class _Outcome:
 class Book:
     """Claims and tables by id, each evaluated once against the store."""
 
-    def __init__(self, project: Project, store: Store) -> None:
-        """Read a project's claims files; its logs are read as items are asked for."""
+    def __init__(self, project: Project, store: Store, pins: Mapping[str, str] | None = None) -> None:
+        """Read a project's claims files and its lock; its logs are read as items are asked for.
+
+        Args:
+            project: Where claims files and lock lie.
+            store: The logs.
+            pins: Series -> log to stand on instead of the one that the lock names, for each series.
+        """
         self._store = store
         self._claims = claims.load(project.claims, project.root)
+        self._lock = lock.read(project.claims / lock.FILE_NAME)
+        pinned = self._lock.pins if pins is None and self._lock is not None else pins or {}
+        self._standing = Standing(store, pinned, self._claims.logs.keys())
         self._outcomes: dict[str, _Outcome] = {}
         self._readings: dict[str, Mapping[str, Reading]] = {}
 
@@ -53,6 +64,24 @@ class Book:
     def claims(self) -> Claims:
         """What the files hold, as written."""
         return self._claims
+
+    @property
+    def lock(self) -> Lock | None:
+        """The lock as it is written; None if there is none."""
+        return self._lock
+
+    @functools.cached_property
+    def series(self) -> tuple[str, ...]:
+        """Every series of the store that a claim or table reads, sorted; dated logs are pinned where they are named."""
+        named = {name for id_ in self.ids for name in self.series_of(id_)}
+        return tuple(sorted(name for name in named if self._store.has_series(name) and name not in self._store))
+
+    def series_of(self, id_: str) -> tuple[str, ...]:
+        """Return the series and dated logs that an item names, each once."""
+        if id_ in self._claims.tables:
+            return tuple(dict.fromkeys(self._claims.tables[id_].item.series))
+        claim = self._claims.claims[id_].item
+        return tuple(dict.fromkeys([claim.series, *(one.series for one in claim.also.values() if one.series)]))
 
     @functools.cached_property
     def ids(self) -> tuple[str, ...]:
@@ -156,20 +185,36 @@ class Book:
         view = built.view if isinstance(built, tables.Built) else built
         return tuple(one.log for one in view.evidence) if view is not None else ()
 
+    def shown(self, id_: str) -> Statement | tables.Built | None:
+        """Return an item as it is shown; None if its logs do not bear it out."""
+        return self._outcome(id_).built
+
     def log(self, series: str) -> Loaded:
-        """Return the log a series stands on: its newest that is not historical, or the dated log itself.
+        """Return the log a series stands on: the one the lock names, else the newest; or the dated log itself.
 
         Raises:
             UnknownNameError: no such series or log.
             RecordError: its file is not a record.
         """
-        if series in self._store:
-            return self._store.load(series)
-        current = [entry for entry in self._store.series_of(series) if not self._is_retired(entry.log)]
-        return self._store.load(current[-1].log) if current else self._store.newest(series)
+        return self._standing.log(series)
 
-    def _is_retired(self, log: str) -> bool:
-        return log in self.log_status
+    def stand(self, series: str) -> Stand:
+        """Return what a lock says of a series.
+
+        Raises:
+            UnknownNameError: no such series.
+            RecordError: its log is not a record.
+        """
+        return self._standing.stand(series)
+
+    def choice(self, series: str) -> Choice:
+        """Return what a series could stand on.
+
+        Raises:
+            UnknownNameError: no such series.
+            RecordError: the log it is pinned to is not a record, or none is.
+        """
+        return self._standing.choice(series)
 
     def _require(self, id_: str, kind: str, known: Mapping[str, object]) -> None:
         if id_ in self._claims.malformed:

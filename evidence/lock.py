@@ -29,8 +29,8 @@ follows from it, the claims files and the records:
 - A row's text is its other cells in the order of `columns`, each column once for each arm or value across, joined by
   ` | `. A value is followed by a space and its column's unit, if it has one; a ratio or a change by a space and its
   verdict's word. Intervals are left out. A cell without a number is `—`, then a space and its outcome or verdict in
-  capitals, then `: ` and the reason if there is one. If all numbers of a row are missing for one reason, the first of
-  them says so and the others are `—`. A cell of text, and a baseline's own cell, is its text.
+  capitals, then `: ` and the reason, if there is one that no cell before it in the row gave. A cell of text, and a
+  baseline's own cell, is its text.
 - A row's key and every text is cut to `LIMIT` characters, the last of them then `…`.
 
 Series with a date (`kernels/toy_20261130`) are pinned by the claims files themselves and have no lines. A claim or
@@ -42,6 +42,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, TypeAlias, cast
 
 FILE_NAME = "evidence.lock"
@@ -89,14 +90,25 @@ class Lock:
     facts: Mapping[Key, str] = field(default_factory=dict)
     lines: Mapping[Key, int] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
-    is_conflicted: bool = False
-    """A merge left both sides in it, so it says nothing."""
+    is_void: bool = False
+    """It could not be read, or a merge left both sides in it: it says nothing."""
 
     @property
     def pins(self) -> dict[str, str]:
         """Series -> the log it stands on."""
         named = ((key, text) for key, text in self.facts.items() if (key[0], key[2]) == ("series", "log"))
         return {key[1]: f"{key[1]}_{text}" for key, text in named}
+
+
+def read(path: Path) -> Lock | None:
+    """Return a lock file; None if there is none."""
+    try:
+        return parse(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        fault = Fault(1, f"cannot be read: {error}", f"restore it, or remove it and {_UPDATE}")
+        return Lock(faults=(fault,), is_void=True)
 
 
 def date_of(log: str, series: str) -> str:
@@ -125,7 +137,7 @@ def parse(text: str) -> Lock:
     for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
         if _CONFLICT.fullmatch(line):
             fix = f"keep one side whole (git checkout --ours or --theirs), then {_UPDATE}"
-            return Lock(faults=(Fault(number, "a merge left both sides here", fix),), is_conflicted=True)
+            return Lock(faults=(Fault(number, "a merge left both sides here", fix),), is_void=True)
         if number == 1:
             faults += [] if line == HEADER else [Fault(1, "the first line is not that of a lock")]
             continue

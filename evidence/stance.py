@@ -64,7 +64,7 @@ def stance_of(
         "lengths": _joined(map(_lengths, workloads), several=_PER_LINE),
         "concurrency": _joined((_concurrency(one.record, cell) for one, cell in cells), several=_PER_LINE),
         "switches": _joined(_switches(record) for record in records),
-        "software": _joined(map(_software, records)),
+        "software": _joined(map(software_of, records)),
         "instrument": _joined(_instrument(one.record, cell) for one, cell in cells if isinstance(cell, Timed)),
     }
     found = [(fact, facts[fact] or "not recorded") for fact in FACTS]
@@ -130,7 +130,8 @@ def _switches(record: Record) -> str:
     return ", ".join(words)
 
 
-def _software(record: Record) -> str:
+def software_of(record: Record) -> str:
+    """Return the versions that matter most: frameworks, measured packages, driver, Python; of an import its tool."""
     if not record.stacks:
         return f"{record.origin.tool} {record.origin.tool_version or ''}".strip() if record.origin else ""
     versions: dict[str, dict[str, None]] = {}

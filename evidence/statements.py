@@ -51,8 +51,8 @@ def build(placed: Placed[Claim], load: Loader, log_status: Mapping[str, Status])
         verdict=main.verdict if main.is_comparison else Verdict.SAME,
         word=main.word if main.is_comparison else "MEASURED",
         headline=_headline(main),
-        note=_note(readings),
-        short_note=_note({name: r for name, r in readings.items() if not name or _is_worse(r)}),
+        note=note_of(readings),
+        short_note=note_of({name: r for name, r in readings.items() if not name or _is_worse(r)}),
         stance=stance_of(tuple(logs.values()), cells_of(readings.values())),
         mechanism=_mechanism_text(claim.mechanism, readings),
         kind=main.loaded.entry.log.split("/", 1)[0],
@@ -135,7 +135,7 @@ def _require_still_control(readings: Mapping[str, Reading]) -> None:
         return
     asked = main.expect if isinstance(main.expect, Mapping) else {main.expect}
     if control.moved and not {"better", "worse"}.isdisjoint(asked):
-        message = f"the control moved ({_reading_note(control)}), so the effect cannot be attributed"
+        message = f"the control moved ({reading_note(control)}), so the effect cannot be attributed"
         raise ItemError(CONTROL_MOVED, message, "also", CONTROL, fix="say expect: inconclusive, or measure again")
 
 
@@ -221,14 +221,15 @@ def _is_worse(reading: Reading) -> bool:
     return reading.is_comparison and Verdict.WORSE in reading.counts
 
 
-def _note(readings: Mapping[str, Reading]) -> str:
+def note_of(readings: Mapping[str, Reading]) -> str:
+    """Return what stands under a claim: its main reading, then each other after its name."""
     notes = [
-        f"{name}: {_reading_note(reading)}" if name else _reading_note(reading) for name, reading in readings.items()
+        f"{name}: {reading_note(reading)}" if name else reading_note(reading) for name, reading in readings.items()
     ]
     return "; ".join(notes)
 
 
-def _reading_note(reading: Reading) -> str:
+def reading_note(reading: Reading) -> str:
     """Return verdict, interval, n, scope and the minimum effect where the noise raised it."""
     total = len(reading.loaded.record.workloads)
     scope = f"{len(reading.workloads)} of {total} cells" if total > 1 else ""

@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -53,12 +53,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """One record as read: bytes are kept by digest only."""
+    """One record as read: of those that are kept, the bytes are known by digest only."""
 
     entry: Entry
     record: Record
     sha256: str
     size: int
+    data: bytes | None = field(default=None, repr=False, compare=False)
+    """The bytes it was read from, while it streams by."""
     _made: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
@@ -140,11 +142,19 @@ class Store:
 
     def __iter__(self) -> Iterator[Loaded | Problem]:
         """Load every record once, in order of name, without keeping any."""
-        for entry in self.entries:
+        return self.stream(self.entries)
+
+    def stream(self, entries: Iterable[Entry]) -> Iterator[Loaded | Problem]:
+        """Load some records once, in the order given, without keeping any."""
+        for entry in entries:
             try:
-                yield self._read(entry)
+                yield self._read(entry, keeps_bytes=True)
             except RecordError as error:
                 yield Problem(entry.path, error.line, error.pointer, error.message, error.fix, error)
+
+    def has_series(self, name: str) -> bool:
+        """Whether any log has that series."""
+        return name in self._series
 
     def series_of(self, name: str) -> tuple[Entry, ...]:
         """Return the logs of a series, oldest name first.
@@ -172,12 +182,13 @@ class Store:
         """
         return self.load(self.series_of(name)[-1].log)
 
-    def _read(self, entry: Entry) -> Loaded:
+    def _read(self, entry: Entry, *, keeps_bytes: bool = False) -> Loaded:
         try:
             data = entry.path.read_bytes()
         except OSError as error:
             raise RecordError(f"cannot be read: {error.strerror}", fix=_READABLE) from None
-        return Loaded(entry, parse(data), hashlib.sha256(data).hexdigest(), len(data))
+        digest = hashlib.sha256(data).hexdigest()
+        return Loaded(entry, parse(data), digest, len(data), data if keeps_bytes else None)
 
 
 def _run_of(log: str) -> int:

@@ -1,0 +1,131 @@
+"""Owns which log each series stands on: the one its lock names; and which it should stand on.
+
+A series stays on its first device. On it, the log that started last is the one to cite, unless the claims files give it
+a status: then it is set aside, and stays in the store for all to see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from evidence.errors import RecordError
+from evidence.readings import device_of
+from evidence.schema import log_date
+from evidence.stance import software_of
+from evidence.store import Entry, Loaded, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """What a series stands on: all that a lock says of it."""
+
+    log: str
+    sha256: str
+    stance: str
+    """Device and software."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a series could stand on."""
+
+    pinned: Loaded | None
+    """The log that its lock names; None if it names none, or one that is not there."""
+    newest: Loaded
+    """The log on the first device that started last, of those without a status, if there are any."""
+    strangers: tuple[Loaded, ...]
+    """The pinned log and newer ones without a status that ran on another device than the series began on."""
+    device: str
+    """Device of the first log of the series."""
+
+
+class Standing:
+    """The series of a store, by the pins of a lock."""
+
+    def __init__(self, store: Store, pins: Mapping[str, str], set_aside: Collection[str]) -> None:
+        """Take the log each series is pinned to, and the logs that a status sets aside."""
+        self._store = store
+        self._pins = pins
+        self._set_aside = set_aside
+        self._choices: dict[str, Choice] = {}
+        self._stands: dict[str, Stand] = {}
+
+    def log(self, series: str) -> Loaded:
+        """Return the log a series stands on: the pinned one, else the newest; or the dated log itself.
+
+        Raises:
+            UnknownNameError: no such series or log.
+            RecordError: its file is not a record.
+        """
+        if series in self._store:
+            return self._store.load(series)
+        pinned = self._pins.get(series, "")
+        found = self._store.load(pinned) if pinned in self._store else self.choice(series).newest
+        if series not in self._stands:
+            self._stands[series] = _stand(found)
+        return found
+
+    def stand(self, series: str) -> Stand:
+        """Return what a lock says of a series; its log is read once, whoever asked for it first.
+
+        Raises:
+            UnknownNameError: no such series.
+            RecordError: its log is not a record.
+        """
+        if series not in self._stands:
+            self.log(series)
+        return self._stands[series]
+
+    def choice(self, series: str) -> Choice:
+        """Return what a series could stand on.
+
+        Raises:
+            UnknownNameError: no such series.
+            RecordError: none of its logs is a record, or the pinned one is not.
+        """
+        if series not in self._choices:
+            self._choices[series] = self._choose(series)
+        return self._choices[series]
+
+    def _choose(self, series: str) -> Choice:
+        entries = self._store.series_of(series)
+        name = self._pins.get(series, "")
+        pinned = self._store.load(name) if name in self._store else None
+        if len(entries) == 1:
+            only = self._store.load(entries[0].log)
+            return Choice(pinned, only, (), device_of(only.record))
+        cited = [entry for entry in entries if entry.log not in self._set_aside]
+        since = log_date(name) if pinned is not None and name not in self._set_aside else ""
+        # A date never decreases along a series: what is older than the pinned log is not read again.
+        rivals = self._read([entry for entry in cited if log_date(entry.log) >= since]) or (
+            [pinned] if pinned is not None else self._read(entries)
+        )
+        if not rivals:
+            return Choice(pinned, self._store.newest(series), (), "")
+        device = device_of(next(iter(self._read(cited[:1])), rivals[0]).record)
+        at_home = [one for one in rivals if device_of(one.record) == device]
+        newest = at_home[-1] if at_home else pinned or rivals[-1]
+        late = [one for one in rivals if pinned is None or _order(one) >= _order(pinned)]
+        return Choice(pinned, newest, tuple(one for one in late if device_of(one.record) != device), device)
+
+    def _read(self, entries: Sequence[Entry]) -> list[Loaded]:
+        """Return the logs that load, in order of start; the others have their own finding."""
+        found = []
+        for entry in entries:
+            try:
+                found.append(self._store.load(entry.log))
+            except RecordError:
+                continue
+        return sorted(found, key=_order)
+
+
+def _stand(loaded: Loaded) -> Stand:
+    software = software_of(loaded.record) or "not recorded"
+    return Stand(loaded.entry.log, loaded.sha256, f"{device_of(loaded.record)} · {software}")
+
+
+def _order(loaded: Loaded) -> tuple[object, str, int, str]:
+    """Order logs by their start; those that say the same by their date and run."""
+    log = loaded.entry.log
+    return loaded.record.started_at, log_date(log), len(log), log

@@ -100,6 +100,17 @@ class Build:
         self._pieces[key] = Piece(*part, signature.is_block)
         return self._pieces[key]
 
+    @property
+    def values(self) -> set[tuple[str, str]]:
+        """Claim and field of every single value that a page calls for."""
+        signature = signature_of("value")
+        bound = [
+            signature.bind(call.arguments, call.keywords)
+            for call in self.calls.values()
+            if call.macro == signature.name
+        ]
+        return {(one["id"], one["field"]) for one in bound}
+
     def page_of(self, claim: str) -> str | None:
         """Return the path on the site of the page that holds a claim's callout: an author's, else its log's."""
         logs = self.book.logs_of(claim)

@@ -23,7 +23,7 @@ from mkdocs.plugins import BasePlugin, event_priority, get_plugin_logger
 from mkdocs.structure.files import File, InclusionLevel
 from mkdocs.utils import get_relative_url
 
-from evidence import generated
+from evidence import figures, generated
 from evidence.checker.catalogue import RULES
 from evidence.checker.corpus import Corpus
 from evidence.checker.registry import run
@@ -72,6 +72,8 @@ class _Session:
     """Paths below docs of pages that no author wrote."""
     blocks: dict[str, dict[str, str]] = field(default_factory=dict)
     """By path below docs, for pages that are not yet written: the text that stands for a block, and the block."""
+    shown_on: dict[str, list[str]] = field(default_factory=dict)
+    """Claim or table -> addresses of the pages that show it."""
     nonce: str = field(default_factory=secrets.token_hex)
     """Marks those texts: nothing written in a page can be one."""
 
@@ -140,6 +142,10 @@ class EvidencePlugin(BasePlugin[NoOptions]):  # type: ignore[misc]
             for call in page.calls
             if call.macro == "claim" and files.get_file_from_path(uri) is not None
         }
+        for uri, page in now.static.items():
+            if files.get_file_from_path(uri) is not None:
+                for call in page.calls:
+                    now.shown_on.setdefault(call.subject, []).append(_url(files, uri))
         return files
 
     def on_pre_page(self, page: SitePage, config: MkDocsConfig, files: Files) -> SitePage:
@@ -216,6 +222,12 @@ class EvidencePlugin(BasePlugin[NoOptions]):  # type: ignore[misc]
         if self._now.build.mint.is_in(output) or self._now.nonce in output:
             raise PluginError(f"{page.file.src_uri}: a call was left unrendered in the page around the content")
         return output
+
+    def on_post_build(self, config: MkDocsConfig) -> None:
+        """Publish what every printed number is read from, so that a reader can compute it again."""
+        now = self._now
+        text = figures.text(now.build.book, now.shown_on, now.build.values)
+        (Path(config.site_dir) / figures.FILE_NAME).write_text(text, encoding="utf-8")
 
     def on_serve(
         self, server: LiveReloadServer, config: MkDocsConfig, builder: Callable[..., None]

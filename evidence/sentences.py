@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 
 from evidence import statistics, units
@@ -126,6 +127,30 @@ def figure(name: str, readings: Mapping[str, Reading], *key: str | int) -> Figur
     hint = nearest(words[0], known)
     fix = f"did you mean {{{hint}}}?" if hint else f"fields: {', '.join(known)}"
     raise ItemError(UNKNOWN_FIELD, f"{{{name}}} is neither a quantity, a reading nor a fact of the log", *key, fix=fix)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A field taken apart: whose it is, and which quantity, how reduced, in which unit; or which fact."""
+
+    reading: str
+    quantity: str
+    reducer: str
+    unit: str
+    fact: str
+
+
+def fields_of(text: str) -> tuple[str, ...]:
+    """Return the fields of a template in order, as written between their braces."""
+    return tuple(match[1] for match in _FIELD.finditer(text))
+
+
+def asked(name: str, readings: Mapping[str, Reading]) -> Asked:
+    """Take apart a field that renders."""
+    reading, quantity, words = _taken_apart(name, readings)
+    unit = name.partition(":")[2]
+    rest = ".".join(words)
+    return Asked(reading, quantity, rest, unit, "") if quantity else Asked(reading, "", "", "", rest)
 
 
 def _taken_apart(name: str, readings: Mapping[str, Reading]) -> tuple[str, str, list[str]]:

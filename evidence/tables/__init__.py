@@ -22,7 +22,7 @@ from evidence.tables.layout import (
     places_of,
     slots_of,
 )
-from evidence.tables.numbers import Grid, cell_of, row_of, scales_of, uncovered
+from evidence.tables.numbers import Grid, Origin, cell_of, origins_of, row_of, scales_of, uncovered
 from evidence.tables.requirements import (
     require_names,
     require_not_covered,
@@ -43,6 +43,8 @@ class Built:
     """(log, metric) of every column."""
     pairs: frozenset[tuple[str, str, str]]
     """(log, baseline, candidate) of every ratio or change column."""
+    origins: tuple[tuple[Origin | None, ...], ...]
+    """By row, what each column that is no axis is read from; rows that no log has are left out at the end."""
 
 
 def build(placed: Placed[TableSpec], load: Loader, log_status: Mapping[str, Status]) -> Built:
@@ -85,7 +87,8 @@ def build(placed: Placed[TableSpec], load: Loader, log_status: Mapping[str, Stat
     )
     quantities = frozenset((one.entry.log, slot.quantity.metric) for one in logs for slot in slots if slot.quantity)
     pairs = frozenset((loaded.entry.log, one.baseline.arm, one.candidate.arm) for loaded, one in grid.comparisons)
-    return Built(view, shown, frozenset(omitted), quantities, pairs)
+    origins = tuple(tuple(origins_of(spec, place, slots, arms)) for place in places)
+    return Built(view, shown, frozenset(omitted), quantities, pairs, origins)
 
 
 def _worst(spec: TableSpec, logs: Iterable[Loaded], log_status: Mapping[str, Status]) -> Status | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evidence import roofline, units
@@ -37,6 +37,18 @@ class Number:
 
     interval: Interval
     is_exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What one cell of a table is read from; `baseline` is empty where nothing is compared."""
+
+    log: str
+    arm: str
+    baseline: str
+    workload: str
+    quantity: Quantity
+    peak: float | None = None
 
 
 @dataclass(slots=True)
@@ -76,6 +88,21 @@ def cell_of(spec: TableSpec, place: Place, slot: Slot, arms: Sequence[str], grid
         error = UnknownNameError(ARM, baseline, [one.name for one in record.arms])
         raise ItemError(UNBACKED, f"{place.loaded.entry.log}: {error.message}", "baseline", fix=error.fix)
     return _comparison(place.loaded, cell, baseline, quantity, slot.kind, grid)
+
+
+def origins_of(spec: TableSpec, place: Place, slots: Sequence[Slot], arms: Sequence[str]) -> Iterator[Origin | None]:
+    """Yield what each number of a row is read from; None for a text, and for a cell that its log does not have."""
+    record = place.loaded.record
+    for slot in slots:
+        workload = place.workloads.get(slot.across)
+        arm = slot.arm or place.arm or (arms[0] if len(arms) == 1 else "")
+        if slot.quantity is None or workload is None or all(one.name != arm for one in record.arms):
+            yield None
+            continue
+        baseline = (baseline_of(spec, slot.spec, arm) or "") if slot.kind in ("ratio", "change") else ""
+        cell = place.loaded.cell(arm, workload.name)
+        peak = _peak(record, cell, slot.quantity) if slot.kind == "peak" else None
+        yield Origin(place.loaded.entry.log, arm, baseline, workload.name, slot.quantity, peak)
 
 
 def _number(loaded: Loaded, cell: Cell, quantity: Quantity, kind: str) -> TableCell | Number:

@@ -101,16 +101,14 @@ class Store:
         self._load = functools.lru_cache(maxsize=cached)(self._read)
 
     @functools.cached_property
-    def _scan(self) -> tuple[dict[str, Entry], tuple[Problem, ...]]:
-        entries: dict[str, Entry] = {}
+    def _scan(self) -> tuple[dict[str, Entry], tuple[Problem, ...], tuple[str, ...]]:
         problems: list[Problem] = []
-        for path in _files(self.root, problems):
-            if path.name == RECORD_NAME:
-                log = path.parent.relative_to(self.root).as_posix()
-                entries[log] = Entry(log, path)
-        return entries, tuple(problems)
+        files = tuple(_files(self.root, "", problems)) if self.root.is_dir() else ()
+        split = (file.rpartition("/") for file in files)
+        logs = [folder or "." for folder, _, name in split if name == RECORD_NAME]
+        return {log: Entry(log, self.root / log / RECORD_NAME) for log in logs}, tuple(problems), files
 
-    @property
+    @functools.cached_property
     def entries(self) -> tuple[Entry, ...]:
         """Every log directory with a record file, by name."""
         return tuple(self._scan[0].values())
@@ -120,10 +118,10 @@ class Store:
         """What the scan could not follow, such as links out of the tree."""
         return self._scan[1]
 
-    @functools.cached_property
+    @property
     def files(self) -> tuple[str, ...]:
         """Every file of the store but its ledger, as POSIX paths below it."""
-        return tuple(path.relative_to(self.root).as_posix() for path in _files(self.root, []))
+        return self._scan[2]
 
     def load(self, log: str) -> Loaded:
         """Return the record of a log.
@@ -196,25 +194,24 @@ def _run_of(log: str) -> int:
     return int(match[1]) if match else 1
 
 
-def _files(root: Path, problems: list[Problem]) -> Iterator[Path]:
+def _files(folder: Path, below: str, problems: list[Problem]) -> Iterator[str]:
     """Walk the store in order of name: no hidden entries, no links, nothing outside the tree."""
-    if not root.is_dir():
-        return
     try:
-        children = sorted(root.iterdir())
+        with os.scandir(folder) as found:
+            children = sorted(found, key=lambda child: child.name)
     except OSError as error:
-        problems.append(Problem(root, 1, "", f"cannot be read: {error.strerror}", _READABLE, None))
+        problems.append(Problem(folder, 1, "", f"cannot be read: {error.strerror}", _READABLE, None))
         return
-    for path in children:
-        if path.name.startswith(".") or path.name == ledger.FILE_NAME:
+    for child in children:
+        if child.name.startswith(".") or child.name == ledger.FILE_NAME:
             continue
-        if path.is_symlink():
-            message = "a link; a log is made of files that lie in it"
-            problems.append(Problem(path, 1, "", message, "replace the link by the file it names, or remove it", None))
-        elif path.is_dir():
-            yield from _files(path, problems)
-        elif path.is_file():
-            yield path
+        if child.is_symlink():
+            message, fix = "a link; a log is made of files that lie in it", "replace the link by the file, or remove it"
+            problems.append(Problem(Path(child.path), 1, "", message, fix, None))
+        elif child.is_dir(follow_symlinks=False):
+            yield from _files(Path(child.path), f"{below}{child.name}/", problems)
+        elif child.is_file(follow_symlinks=False):
+            yield f"{below}{child.name}"
 
 
 def save(root: Path, record: Record, artifacts: Mapping[str, bytes] | None = None) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import collections
 import datetime
 import functools
+import hashlib
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,6 +88,7 @@ class Corpus:
         self._trees: dict[str, str | None] = {}
         self._digests: dict[str, str | None] = {}
         self._last_text: tuple[Path, str] | None = None
+        self._last_file: tuple[str, bytes | None] | None = None
 
     @property
     def home(self) -> Location:
@@ -98,12 +101,13 @@ class Corpus:
 
     def remember(self, loaded: Loaded) -> None:
         """Keep of a record what rules over the whole store need."""
-        log = loaded.entry.log
+        log, record = loaded.entry.log, loaded.record
         self.seen[log] = loaded.sha256
-        for artifact in loaded.record.artifacts:
+        for artifact in record.artifacts:
             self.artifacts[f"{log}/{artifact.path}"] = artifact.sha256
-        self.superseded.update(old.log for old in loaded.record.supersedes)
-        if loaded.record.origin is not None:
+        for old in record.supersedes:
+            self.superseded.add(old.log)
+        if record.origin is not None:
             self.imported.add(log)
         series = loaded.entry.series
         self.gates_before = self._gates.get(series)
@@ -124,7 +128,7 @@ class Corpus:
         self, loaded: Loaded, faults: Iterable[Fault], fix: str = "", severity: Severity | None = None
     ) -> tuple[Finding, ...]:
         """Return one finding for all faults of one kind in a record, at the first of them: one finding an item."""
-        found = tuple(faults)
+        found = tuple(faults) if faults else ()
         if not found:
             return ()
         more = f" (and {len(found) - 1} more like it)" if len(found) > 1 else ""
@@ -148,8 +152,15 @@ class Corpus:
     def digest(self, path: str) -> str | None:
         """Return the sha256 of a file, read once; None if there is no such file."""
         if path not in self._digests:
-            self._digests[path] = ledger.digest_of(Path(path)) if Path(path).is_file() else None
+            data = self.content(path)
+            self._digests[path] = None if data is None else hashlib.sha256(data).hexdigest()
         return self._digests[path]
+
+    def content(self, path: str) -> bytes | None:
+        """Return the bytes of a file, None if there is no such file; rules ask in turn, so the last one is kept."""
+        if self._last_file is None or self._last_file[0] != path:
+            self._last_file = (path, Path(path).read_bytes() if os.path.isfile(path) else None)  # noqa: PTH113 - hot
+        return self._last_file[1]
 
     @functools.cached_property
     def repository(self) -> Repository | None:

@@ -80,7 +80,7 @@ class Facts:
     @cached_property
     def timed(self) -> tuple[tuple[int, Timed], ...]:
         """Timed cells with their index."""
-        return tuple((index, cell) for index, cell in enumerate(self.record.cells) if isinstance(cell, Timed))
+        return tuple([(index, cell) for index, cell in enumerate(self.record.cells) if isinstance(cell, Timed)])
 
     @cached_property
     def imported(self) -> tuple[tuple[int, Imported], ...]:
@@ -97,16 +97,15 @@ class Facts:
     @cached_property
     def outcomes(self) -> tuple[tuple[tuple[str | int, ...], str, Passed | Failed], ...]:
         """Every outcome of a gate: the parts of its pointer, the arm's name, and itself."""
-        return tuple(self._outcomes())
-
-    def _outcomes(self) -> Iterator[tuple[tuple[str | int, ...], str, Passed | Failed]]:
+        found: list[tuple[tuple[str | int, ...], str, Passed | Failed]] = []
         for index, cell in enumerate(self.record.cells):
-            if isinstance(cell, Timed | Rejected):
-                yield ("cells", index, "gate"), cell.arm, cell.gate
+            if isinstance(cell, Timed) or isinstance(cell, Rejected):  # noqa: SIM101 - a union is slow, and this is hot
+                found.append((("cells", index, "gate"), cell.arm, cell.gate))
                 for at, outcome in enumerate(cell.further):
-                    yield ("cells", index, "further", at), cell.arm, outcome
+                    found.append((("cells", index, "further", at), cell.arm, outcome))
             elif isinstance(cell, Imported) and cell.outcome is not None:
-                yield ("cells", index, "outcome"), cell.arm, cell.outcome
+                found.append((("cells", index, "outcome"), cell.arm, cell.outcome))
+        return tuple(found)
 
     @cached_property
     def durations(self) -> frozenset[str]:
@@ -139,7 +138,7 @@ class Facts:
         found = [
             ((process.started_s, process.ended_s), index, at)
             for index, cell in self.timed
-            for at, process in enumerate((*cell.processes, *(p for c in cell.cross_checks for p in c.processes)))
+            for at, process in enumerate(_processes(cell))
         ]
         found.sort()
         return tuple(found)
@@ -172,6 +171,12 @@ def median(values: Sequence[float]) -> float:
     ordered = sorted(values)
     half = len(ordered) // 2
     return (ordered[half] + ordered[~half]) / 2
+
+
+def _processes(cell: Timed) -> tuple[Process, ...]:
+    if not cell.cross_checks:
+        return cell.processes
+    return (*cell.processes, *(process for check in cell.cross_checks for process in check.processes))
 
 
 def _columns(processes: Sequence[Process]) -> dict[str, tuple[Column, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from typing import Annotated, Literal, Never, Self
@@ -35,11 +36,13 @@ _KEPT_NAME = re.compile(r"(^|/)(\.|record\.json$|SHA256SUMS$)")
 _DATE = re.compile(r"_([0-9]{8})(-[0-9]+)?$")
 
 
+@functools.lru_cache(maxsize=2**16)
 def series(log: str) -> str:
     """Return the log's name without date and run number: what stays the same when it is rerun."""
     return _DATE.sub("", log)
 
 
+@functools.lru_cache(maxsize=2**16)
 def log_date(log: str) -> str:
     """Return the `YYYYMMDD` in a log's name, or an empty text."""
     match = _DATE.search(log)

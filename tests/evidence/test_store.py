@@ -269,14 +269,14 @@ def test_links_and_hidden_entries_are_not_followed(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_listed_is_carried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name = put(tmp_path)
     put(tmp_path, "engine/toy_20260901")
-    listing = Path.iterdir
+    listing = os.scandir
 
     def denied(path: Path) -> Any:
         if path.name == "engine":
             raise PermissionError(13, "Permission denied")
         return listing(path)
 
-    monkeypatch.setattr(Path, "iterdir", denied)
+    monkeypatch.setattr(os, "scandir", denied)
     store = Store(tmp_path)
     assert [entry.log for entry in store.entries] == [name]
     assert [problem.message for problem in store.problems] == ["cannot be read: Permission denied"]

@@ -15,7 +15,7 @@ from evidence.diagnostics import Finding, Severity
 from evidence.errors import ComparisonError
 from evidence.evaluation import Reading
 from evidence.readings import Quantity, process_values
-from evidence.schema import Cell, Timed
+from evidence.schema import Timed
 from evidence.statistics import Verdict
 from evidence.store import Loaded
 
@@ -220,18 +220,17 @@ def unsound_control(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     ## How to fix it
     Measure again on a quiet machine; look at clocks, temperature and foreign processes in the log's conditions.
     """
-    record = loaded.record
+    record, facts = loaded.record, corpus.facts(loaded)
+    judged = [metric for metric in record.metrics if metric.role == "target" and metric.better != "neither"]
     faults: list[Fault] = []
     compared = 0
     for index, arm in enumerate(record.arms):
         if arm.control_of is None:
             continue
         for workload in record.workloads:
-            cells = (record.cell(arm.control_of, workload.name), record.cell(arm.name, workload.name))
-            for metric in record.metrics:
-                if metric.role != "target" or metric.better == "neither":
-                    continue
-                before, after = (_medians(corpus.facts(loaded), cell, metric.name) for cell in cells)
+            for metric in judged:
+                before = _medians(facts, loaded, arm.control_of, workload.name, metric.name)
+                after = _medians(facts, loaded, arm.name, workload.name, metric.name)
                 if min(len(before), len(after)) < MINIMUM_PROCESSES:
                     continue
                 compared += 1
@@ -251,10 +250,12 @@ def unsound_control(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
         yield from corpus.fault(loaded, faults)
 
 
-def _medians(facts: Facts, cell: Cell, metric: str) -> Sequence[float]:
+def _medians(facts: Facts, loaded: Loaded, arm: str, workload: str, metric: str) -> Sequence[float]:
     """Return a metric of a cell by process, from what the record rules share where it is there."""
-    columns = facts.by_cell.get((cell.arm, cell.workload), {}).get(metric)
-    return [one.median for one in columns] if columns else process_values(facts.record, cell, Quantity(metric))
+    columns = facts.by_cell.get((arm, workload), {}).get(metric)
+    if columns:
+        return [one.median for one in columns]
+    return process_values(facts.record, loaded.cell(arm, workload), Quantity(metric))
 
 
 def _is_within(before: Sequence[float], after: Sequence[float], effect: float) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterable, Iterator
 
@@ -14,6 +15,7 @@ from evidence.readings import Condition, conditions_of
 from evidence.schema import Arm, DeviceConditions, GitSource, Host, Record, Stack
 from evidence.store import Loaded, Problem
 
+_DIGIT = re.compile(r"[0-9]")
 _REQUIRED = re.compile(r"'(\w+)' is a required property")
 _PLACEHOLDERS = frozenset({"", "unknown", "none", "null", "na", "n/a", "todo", "tbd", "undefined", "default"})
 _PYTHON = re.compile(r"[23]\.[0-9]+(\.[0-9]+)?([a-z+][\w.+-]*)?")
@@ -133,7 +135,7 @@ def _host_gaps(host: Host, at: tuple[str | int, ...], devices: list[int]) -> Ite
     for device in devices:
         if _is_vague(host.accelerators[device].model):
             yield Fault(f"device {device} of {host.name!r} has no model", (*at, "accelerators", device, "model"))
-    if devices and (_is_vague(host.driver) or not re.search("[0-9]", host.driver or "")):
+    if devices and (_is_vague(host.driver) or _DIGIT.search(host.driver or "") is None):
         yield Fault(f"host {host.name!r} does not say its driver", (*at, "driver"))
     if not devices and _is_vague(host.cpu_model):
         yield Fault(f"host {host.name!r} does not say its processor", (*at, "cpu_model"))
@@ -142,14 +144,19 @@ def _host_gaps(host: Host, at: tuple[str | int, ...], devices: list[int]) -> Ite
 def _stack_gaps(stack: Stack, at: tuple[str | int, ...], is_accelerated: bool) -> Iterator[Fault]:
     if _PYTHON.fullmatch(stack.python) is None:
         yield Fault(f"stack {stack.name!r} has {stack.python!r} for a Python version", (*at, "python"))
-    names = {package.partition("==")[0].lower().replace("_", "-") for package in stack.packages}
-    has_framework = bool(names) and (not is_accelerated or not names.isdisjoint(_FRAMEWORKS))
+    has_framework = any(map(_is_framework, stack.packages)) if is_accelerated else bool(stack.packages)
     if is_accelerated and _is_vague(stack.runtime):
         yield Fault(f"stack {stack.name!r} does not say its accelerator runtime", (*at, "runtime"))
     if not has_framework:
         yield Fault(f"stack {stack.name!r} pins no framework", (*at, "packages"))
 
 
+@functools.lru_cache(maxsize=4096)
+def _is_framework(package: str) -> bool:
+    return package.partition("==")[0].lower().replace("_", "-") in _FRAMEWORKS
+
+
+@functools.lru_cache(maxsize=1024)
 def _is_vague(text: str | None) -> bool:
     return text is None or text.strip(" -?._*").lower() in _PLACEHOLDERS
 
@@ -463,15 +470,15 @@ def private_data(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     Revoke a leaked key first. Then remove the log from the history and run the benchmark with paths relative to the
     repository.
     """
-    data = loaded.entry.path.read_bytes()
+    data = loaded.entry.path.read_bytes() if loaded.data is None else loaded.data
     for kind, line in kinds_in(data, corpus.clean):
         at = Location(corpus.name(loaded.entry.path), line)
         yield Finding(at, f"holds {kind}", "", corpus.cited.get(loaded.entry.log, ()))
         break
     for artifact in loaded.record.artifacts:
         path = loaded.entry.path.parent / artifact.path
-        if artifact.role in _TEXT_ROLES and path.is_file():
-            for kind, line in kinds_in(path.read_bytes(), None):
+        if artifact.role in _TEXT_ROLES:
+            for kind, line in kinds_in(corpus.content(str(path)) or b"", None):
                 yield Finding(Location(corpus.name(path), line), f"holds {kind}")
                 break
     yield from corpus.fault(loaded, _personal_variables(loaded.record))

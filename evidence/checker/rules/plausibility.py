@@ -207,13 +207,17 @@ def _too_early(process: Process, workload: EngineWorkload, second_per_token: flo
     requests = process.requests
     if requests is None or (requests.cached_tokens is None and workload.prefix_cache != "off"):
         return ""
+    span = _span(requests)
+    soonest = min((ttft for ttft in requests.ttft_s if ttft is not None), default=math.inf)
+    at_most = requests.prompt_tokens
+    if soonest >= max(at_most) * second_per_token and (span is None or span >= sum(at_most) * second_per_token):
+        return ""  # every prompt read in full, at the time of the first: so much for nearly every process
     cached = requests.cached_tokens or (0,) * len(requests.prompt_tokens)
     fresh = [max(0, prompt - held) for prompt, held in zip(requests.prompt_tokens, cached, strict=True)]
     for row, (tokens, ttft) in enumerate(zip(fresh, requests.ttft_s, strict=True)):
         if ttft is not None and ttft < tokens * second_per_token:
             least = tokens * second_per_token
             return f"request {row} has its first token after {ttft:.4g} s; {tokens:,} prompt tokens take {least:.4g} s"
-    span = _span(requests)
     done = sum(tokens for tokens, ttft in zip(fresh, requests.ttft_s, strict=True) if ttft is not None)
     if span is not None and span < done * second_per_token:
         return f"{done:,} prompt tokens in {span:.4g} s; they take {done * second_per_token:.4g} s"
@@ -236,9 +240,8 @@ def _span(requests: Requests) -> float | None:
     """Return seconds from the first enqueue to the last token of completed requests."""
     if requests.enqueued_s is None:
         return None
-    ends = [
-        start + took for start, took in zip(requests.enqueued_s, requests.latency_s, strict=True) if took is not None
-    ]
+    rows = zip(requests.enqueued_s, requests.latency_s, strict=True)
+    ends = [start + took for start, took in rows if took is not None]
     return max(ends) - min(requests.enqueued_s) if ends else None
 
 

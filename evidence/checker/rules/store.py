@@ -10,7 +10,8 @@ from evidence.checker.corpus import Corpus, Fault
 from evidence.checker.registry import corpus_rule, load_rule, record_rule
 from evidence.diagnostics import Finding, Location, Severity
 from evidence.errors import LedgerError, UnknownVersionError
-from evidence.schema import Imported, Timed, log_date
+from evidence.readings import processes_of
+from evidence.schema import Imported, log_date
 from evidence.store import MAXIMUM_LOG_BYTES, RECORD_NAME, Loaded, Problem
 
 _LEAST_VALUES = 6
@@ -105,14 +106,13 @@ def _prints(loaded: Loaded) -> set[int]:
             values = tuple(one.value for one in cell.reported)
             if len(set(values)) >= _LEAST_VALUES:
                 found.add(hash(values))
-        if isinstance(cell, Timed | Imported):
-            for process in cell.processes:
-                for column in process.samples:
-                    values = column.values
-                    if len(values) >= _LEAST_VALUES and values.count(values[0]) < len(values):
-                        found.add(hash(values))
-                if process.requests is not None and len(set(process.requests.latency_s)) >= _LEAST_VALUES:
-                    found.add(hash(process.requests.latency_s))
+        for process in processes_of(cell):
+            for column in process.samples:
+                values = column.values
+                if len(values) >= _LEAST_VALUES and values.count(values[0]) < len(values):
+                    found.add(hash(values))
+            if process.requests is not None and len(set(process.requests.latency_s)) >= _LEAST_VALUES:
+                found.add(hash(process.requests.latency_s))
     return found
 
 
@@ -255,17 +255,16 @@ def missing_artifact(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """
     faults = []
     for index, artifact in enumerate(loaded.record.artifacts):
-        path = loaded.entry.path.parent / artifact.path
-        if not path.is_file():
+        digest = corpus.digest(str(loaded.entry.path.parent / artifact.path))
+        if digest is None:
             faults.append(Fault(f"{artifact.path} is listed and not there", ("artifacts", index, "path")))
-        elif _is_another(corpus, loaded, path, artifact.path, artifact.sha256):
+        elif digest != artifact.sha256 and _is_vouched_for(corpus, f"{loaded.entry.log}/{artifact.path}", digest):
             faults.append(Fault(f"{artifact.path} has other bytes than listed", ("artifacts", index, "sha256")))
     return corpus.fault(loaded, faults)
 
 
-def _is_another(corpus: Corpus, loaded: Loaded, path: Path, name: str, listed: str) -> bool:
-    digest = corpus.digest(str(path))
-    return digest != listed and corpus.ledger.get(f"{loaded.entry.log}/{name}", digest) == digest
+def _is_vouched_for(corpus: Corpus, path: str, digest: str) -> bool:
+    return corpus.ledger.get(path, digest) == digest
 
 
 @corpus_rule("EV008", "oversized-log", waivable=False)

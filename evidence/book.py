@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from evidence import claims, lock, sentences, statements, tables
@@ -18,7 +18,7 @@ from evidence.schema.claims import Claim, Status, TableSpec
 from evidence.standing import Choice, Stand, Standing
 from evidence.store import Loaded, Store
 from evidence.tables.requirements import lint_texts
-from evidence.views import Figure, Statement, Table
+from evidence.views import Figure, Labelled, Statement, Table
 
 CITES_SUPERSEDED, UNBACKED, MALFORMED = "EV611", "EV601", "EV620"
 
@@ -172,6 +172,38 @@ class Book:
             return sentences.figure(field, self.readings(id_), "field")
         except ItemError as error:
             raise Unrenderable(f"{id_}: {error.message}", (), fix=error.fix) from None
+
+    def diagnostic(self, id_: str, field: str) -> Labelled:
+        """Return one field of a claim with the label of what is no evidence; the claim need not be citable.
+
+        Raises:
+            UnknownNameError: no claim has that id.
+            Unrenderable: the field means nothing in it.
+            RecordError: a log it stands on does not load.
+        """
+        self._require(id_, "claim", self._claims.claims)
+        try:
+            readings = self.readings(id_)
+            figure = sentences.figure(field, readings, "field")
+        except ItemError as error:
+            raise Unrenderable(f"{id_}: {error.message}", (), fix=error.fix) from None
+        loaded = readings[sentences.asked(field, readings).reading].loaded
+        status = self._claims.claims[id_].item.status
+        return Labelled(figure, tuple(self._reservations(loaded, status)), (loaded.entry.log,))
+
+    def _reservations(self, loaded: Loaded, status: Status | None) -> Iterator[str]:
+        """Why a log is no evidence for a sentence, as the label beside its numbers."""
+        for one in (status, self.log_status.get(loaded.entry.log)):
+            if one is not None and one.do_not_cite is not None:
+                yield f"not to be cited: {one.do_not_cite}"
+        record = loaded.record
+        if record.origin is not None:
+            yield f"imported from {record.origin.format}"
+        partial = [gate.name for gate in record.gates if gate.scope == "partial"]
+        if partial:
+            yield f"the gate {', '.join(partial)} ran on a selection only"
+        if len(self._store.series_of(loaded.entry.series)) == 1:
+            yield "one session"
 
     def readings(self, id_: str) -> Mapping[str, Reading]:
         """Return the readings of a claim that stands, the main one under an empty name."""

@@ -27,6 +27,7 @@ from evidence.schema.claims import (
     Mechanism,
     Note,
     Omission,
+    Sentence,
     Status,
     TableSpec,
     Waiver,
@@ -35,14 +36,17 @@ from evidence.yaml_lines import YamlError
 
 MALFORMED, DUPLICATE = "EV620", "EV621"
 _ID: TypeAdapter[str] = TypeAdapter(Id)
+_NAMED = ("tables", "claims")
+"""Sections whose keys are ids; those of `logs` are logs, and `sentences` is a list."""
 _FORMS = {
+    "claim": "write the id of a claim",
     "also": "names of readings are lower-case letters, digits and underscores",
     "waive": "a rule is EV and three digits",
     "status": "superseded_by is the id of a claim",
 }
 _BRANCH = re.compile(r"[\[\]\-() ]|^(literal|dict|str|DerivedColumn|constrained)")
 
-Item = TypeVar("Item", Claim, TableSpec, Status)
+Item = TypeVar("Item", Claim, TableSpec, Status, Sentence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,8 @@ class Claims:
     tables: Mapping[str, Placed[TableSpec]] = field(default_factory=dict)
     claims: Mapping[str, Placed[Claim]] = field(default_factory=dict)
     logs: Mapping[str, Placed[Status]] = field(default_factory=dict)
+    sentences: tuple[Placed[Sentence], ...] = ()
+    """Sentences of pages without macros; the id of each is its file and its number in it."""
     findings: tuple[tuple[str, Finding], ...] = ()
     malformed: frozenset[str] = frozenset()
     """Ids that stand in a file and could not be read: calls of them are no finding of their own."""
@@ -86,6 +92,7 @@ def load(directory: Path, root: Path) -> Claims:
     tables: dict[str, Placed[TableSpec]] = {}
     claims: dict[str, Placed[Claim]] = {}
     logs: dict[str, Placed[Status]] = {}
+    bound: dict[str, Placed[Sentence]] = {}
     findings: list[tuple[str, Finding]] = []
     malformed: set[str] = set()
     seen: dict[str, Location] = {}
@@ -99,22 +106,24 @@ def load(directory: Path, root: Path) -> Claims:
             ("tables", TableSpec, tables),
             ("claims", Claim, claims),
             ("logs", Status, logs),
+            ("sentences", Sentence, bound),
         )
         for section, kind, target in sections:
             for id_, value, lines in document.items_of(section):
                 at = Location(name, lines[()])
-                if section != "logs" and id_ in seen:
+                if section in _NAMED and id_ in seen:
                     message = f"{_short(id_)!r} stands here and at {seen[id_]}; claims and tables share one namespace"
                     findings.append((DUPLICATE, Finding(at, message, "rename one of them")))
                     continue
-                seen[id_] = at
+                if section in _NAMED:
+                    seen[id_] = at
                 placed = _validate(id_, kind, value, name, lines, section)
                 if isinstance(placed, Finding):
                     findings.append((MALFORMED, placed))
-                    malformed.add(id_)
+                    malformed.update({id_} if section in _NAMED else ())
                 else:
-                    target[id_] = placed
-    return Claims(tables, claims, logs, tuple(findings), frozenset(malformed))
+                    target[f"{name}#{id_}" if section == "sentences" else id_] = placed
+    return Claims(tables, claims, logs, tuple(bound.values()), tuple(findings), frozenset(malformed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +136,8 @@ class _Document:
         for key, line in self.lines.items():
             if len(key) > 1 and key[0] == section:
                 lines.setdefault(key[1], {})[key[2:]] = line
-        for id_, value in (self.values.get(section) or {}).items():
+        held = self.values.get(section) or {}
+        for id_, value in held.items() if isinstance(held, dict) else enumerate(held):
             yield str(id_), value, lines[id_]
 
 
@@ -156,9 +166,14 @@ def _read(path: Path, name: str, findings: list[tuple[str, Finding]]) -> _Docume
             hint = nearest(str(key), known)
             fix = f"did you mean {hint!r}?" if hint else f"a claims file has {', '.join(known)}"
             findings.append((MALFORMED, Finding(at, f"unknown key {_short(str(key))!r}", fix)))
-        elif section is not None and not isinstance(section, dict):
-            findings.append((MALFORMED, Finding(at, f"{key} is not a mapping of ids", "write `id: {…}` below it")))
-    values = {key: value for key, value in document.items() if key in known and isinstance(value, dict)}
+        elif section is not None and not isinstance(section, _form(key)):
+            is_list = _form(key) is list
+            message = f"{key} is not a list" if is_list else f"{key} is not a mapping of ids"
+            fix = (
+                "write `- {page: README.md, pattern: …, claim: …}` below it" if is_list else "write `id: {…}` below it"
+            )
+            findings.append((MALFORMED, Finding(at, message, fix)))
+    values = {key: value for key, value in document.items() if key in known and isinstance(value, _form(key))}
     return _Document(values, lines)
 
 
@@ -167,7 +182,7 @@ def _validate(
 ) -> Placed[Item] | Finding:
     """Build one item, or say what is wrong with it at the line of the key at fault."""
     try:
-        if section != "logs":
+        if section in _NAMED:
             _ID.validate_python(id_)
         return Placed(id_, kind.model_validate(value), path, lines)
     except ValidationError as error:
@@ -176,6 +191,10 @@ def _validate(
     message, fix = _explain(first, kind, parts)
     where = ".".join(_short(str(part)) for part in (section, id_, *parts))
     return Finding(_place(path, lines, parts), f"{where}: {message}", fix)
+
+
+def _form(section: str) -> type[dict[str, Any]] | type[list[Any]]:
+    return list if section == "sentences" else dict
 
 
 def _parts(location: tuple[str | int, ...]) -> tuple[str | int, ...]:

@@ -136,6 +136,21 @@ class Repository:
         except RepositoryError:
             return None
 
+    def tracked(self, folder: Path, *patterns: str) -> tuple[Path, ...]:
+        """Return the files below a folder that git tracks and whose path matches a glob, sorted."""
+        asked = [f":(glob,icase){pattern}" for pattern in patterns]
+        listed = _git(folder, "ls-files", "-z", "--", *asked).decode(errors="surrogateescape")
+        return tuple(sorted({folder / name for name in listed.split("\0") if name}))
+
+    def commits_since(self, commit: str, paths: Collection[str]) -> int:
+        """Return how many commits since one have touched any of some paths.
+
+        Raises:
+            RepositoryError: there is no such commit here.
+        """
+        asked = [f":(top,literal){path}" for path in paths]
+        return int(_git(self.root, "rev-list", "--count", f"{_checked(commit)}..HEAD", "--", *asked))
+
     def remote_url(self) -> str | None:
         """Return the public address of `origin`, or of the only remote, without credentials; None if it has none."""
         names = _git(self.root, "remote").decode().splitlines()

@@ -156,6 +156,20 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
+class Labelled:
+    """A number that is no evidence for a sentence, and why: it is only ever shown with its label."""
+
+    figure: Figure
+    reasons: tuple[str, ...]
+    logs: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """What stands beside the number."""
+        return f"diagnostic: {'; '.join(self.reasons)}" if self.reasons else "diagnostic"
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
     """A claim as shown: its sentence, verdict, note, and evidence."""
 

@@ -126,6 +126,20 @@ def blank(text: str) -> str:
     return "".join([*parts, text[end:]])
 
 
+def releases(text: str) -> tuple[tuple[int, str], ...]:
+    """Return where each heading stands and the release it belongs to, empty for none; code is to be masked."""
+    found: list[tuple[int, str]] = []
+    above: list[tuple[int, str]] = []
+    for match in _HEADING.finditer(text):
+        level = len(match[1]) if match[1] else 1 if match[4].startswith("=") else 2
+        title = (match[2] or match[3] or "").strip().rstrip("#").strip()
+        above = [one for one in above if one[0] < level]
+        own = title if _VERSION.search(title) and "unreleased" not in title.lower() else ""
+        above.append((level, own or (above[-1][1] if above else "")))
+        found.append((match.start(), above[-1][1]))
+    return tuple(found)
+
+
 class _Parser:
     def __init__(self, text: str) -> None:
         self.text = text
@@ -176,18 +190,9 @@ class _Parser:
         return spans
 
     @functools.cached_property
-    def releases(self) -> list[tuple[int, str]]:
+    def releases(self) -> tuple[tuple[int, str], ...]:
         """Where each heading stands, and the release it belongs to."""
-        found: list[tuple[int, str]] = []
-        above: list[tuple[int, str]] = []
-        for match in _HEADING.finditer(self.code):
-            level = len(match[1]) if match[1] else 1 if match[4].startswith("=") else 2
-            title = (match[2] or match[3] or "").strip().rstrip("#").strip()
-            above = [one for one in above if one[0] < level]
-            own = title if _VERSION.search(title) and "unreleased" not in title.lower() else ""
-            above.append((level, own or (above[-1][1] if above else "")))
-            found.append((match.start(), above[-1][1]))
-        return found
+        return releases(self.code)
 
     def _comments(self) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
         """Yield every comment that names us and is not text, in order."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 from evidence.renderers import grid
 from evidence.renderers.text import one_line
-from evidence.views import Statement, Table
+from evidence.views import Evidence, Statement, Table
 
 _ESCAPES = str.maketrans(
     {
@@ -28,8 +29,11 @@ def escape(text: str) -> str:
     return _AUTOLINK.sub(lambda match: f"&#{ord(match.group())};", escaped)
 
 
-def table(view: Table) -> str:
-    """The rows as a Markdown table, with title, status, stance, footnotes and logs as lines around it."""
+def table(view: Table, docs: str | None = None) -> str:
+    """The rows as a Markdown table, with title, status, stance, footnotes and logs as lines around it.
+
+    `docs` is the way from the file to the site's sources, such as `docs/`: with it, logs are links to their records.
+    """
     lines = [f"**{escape(view.title)}**" + (f" ({escape(view.tally)})" if view.tally else ""), ""]
     if view.banner:
         lines += [f"> **{escape(view.banner.status.replace('_', ' '))}**: {escape(view.banner.text)}", ""]
@@ -40,7 +44,7 @@ def table(view: Table) -> str:
     lines += [_line([escape(text) for text in grid.cells(view, row)]) for row in view.rows]
     notes = [f"- {escape(grid.label(view, row))}: {escape(row.footnote)}" for row in view.rows if row.footnote]
     notes += [f"- {escape(text)}" for text in view.footnotes]
-    notes += [f"- log {escape(log.log)}, sha256 {escape(log.sha256[:12])}" for log in view.evidence]
+    notes += [f"- log {_log(log, docs)}, sha256 {escape(log.sha256[:12])}" for log in view.evidence]
     return "\n".join([*lines, "", *notes]) + "\n"
 
 
@@ -48,6 +52,10 @@ def statement(view: Statement) -> str:
     """The sentence and its short note on one line: `On …, 1.16× sooner. (FASTER; 1.16× …)`."""
     status = f" **{escape(view.banner.status.replace('_', ' '))}**" if view.banner else ""
     return f"{_BLOCK_START.sub(_keep_inline, escape(view.text), count=1)} ({escape(view.short_note)}){status}"
+
+
+def _log(log: Evidence, docs: str | None) -> str:
+    return escape(log.log) if docs is None else f"[{escape(log.log)}]({quote(docs + log.raw)})"
 
 
 def _keep_inline(match: re.Match[str]) -> str:

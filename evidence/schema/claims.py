@@ -219,12 +219,31 @@ class TableSpec(Configured):
     waive: tuple[Waiver, ...] = ()
 
 
+class Sentence(Configured):
+    """A sentence of a page without macros that is held to a claim by its own words, without any markup."""
+
+    page: Annotated[
+        tuple[Line, ...], Field(min_length=1), BeforeValidator(_several, json_schema_input_type=Line | list[Line])
+    ]
+    """Path from the project's root of a Markdown file, or of several."""
+    pattern: Line
+    """The words as they stand there, with the fields of a statement in the place of the values."""
+    claim: Id
+
+    @model_validator(mode="after")
+    def _has_a_value(self) -> Self:
+        if "{" not in self.pattern:
+            raise ValueError("the pattern has no field, so nothing in it would be held to the claim")
+        return self
+
+
 class ClaimsFile(Configured):
     """One docs/claims/*.yml."""
 
     tables: dict[Id, TableSpec] = {}
     claims: dict[Id, Claim] = {}
     logs: dict[Line, Status] = {}
+    sentences: tuple[Sentence, ...] = ()
 
 
 def claims_schema() -> dict[str, Any]:

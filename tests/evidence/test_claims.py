@@ -180,6 +180,12 @@ def test_merged_keys_count_and_an_error_in_one_points_at_the_merge(tmp_path: Pat
         (TABLE + "    columns: [time]\n    baseline: 3\n", 7, "tables.t.baseline: not text", ""),
         ("logs:\n  kernels/x_20260101: {dont_cite: x}\n", 2, "logs.kernels/x_20260101.dont_cite: unknown key", "did you mean 'do_not_cite'?"),
         ("logs:\n  kernels/x_20260101: do_not_cite\n", 2, "logs.kernels/x_20260101: not a mapping", "historical"),
+        ("sentences: {}\n", 1, "sentences is not a list", "- {page: README.md, pattern: …, claim: …}"),
+        ("sentences:\n  - page: README.md\n    patern: x {ratio}\n    claim: a\n", 3, "sentences.0.patern: unknown key", "did you mean 'pattern'?"),
+        ("sentences:\n  - {page: README.md, pattern: plain, claim: a}\n", 2, "the pattern has no field", "guide"),
+        ("sentences:\n  - {page: README.md, pattern: '{ratio}'}\n", 2, "sentences.0.claim: is required", "write claim"),
+        ("sentences:\n  - {page: README.md, pattern: '{ratio} x', claim: A B}\n", 2, "sentences.0.claim: not of the form", "id of a claim"),
+        ("sentences:\n  - README.md\n", 2, "sentences.0: not a mapping", "page, pattern, claim"),
     ],
     ids=lambda value: repr(value)[:50] if isinstance(value, str | bytes) else None,
 )  # fmt: skip
@@ -315,3 +321,15 @@ def test_the_schema_for_editors_accepts_what_authors_may_write_and_marks_what_th
 def test_the_published_schema_of_claims_is_that_of_the_models() -> None:
     published = Path(__file__).parents[2] / "docs/schemas/claims.schema.json"
     assert json.loads(published.read_text()) == json.loads(json.dumps(claims_schema())), "run: make schema"
+
+
+def test_sentences_are_a_list_with_the_place_of_each(tmp_path: Path) -> None:
+    text = (
+        "sentences:\n  - {page: README.md, pattern: 'in {value} s', claim: a}\n"
+        "  - page: [A.md, B.md]\n    pattern: 'at {value}'\n    claim: b\n"
+    )
+    claims = read(tmp_path, text)
+    assert not claims.findings
+    one, other = claims.sentences
+    assert (one.item.page, one.at("claim").line) == (("README.md",), 2)
+    assert (other.item.page, other.at("pattern").line) == (("A.md", "B.md"), 4)

@@ -1,0 +1,75 @@
+"""Owns what `evidence sync` writes into Markdown that no macro runs on: sentences, numbers and tables as plain text.
+
+A line that begins with a comment is raw HTML to GitHub, and Markdown elsewhere. So what stands among words is escaped
+by entities alone, which read the same in both.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote
+
+from evidence.renderers import markdown
+from evidence.renderers.text import one_line
+from evidence.views import Banner, Figure, Labelled, Statement, Table
+
+_MARKS = re.compile(
+    r"[\\`*{}\[\]|~@$&<>]|(?<![^\W_])_|_(?![^\W_])|#(?=\w)|(?<=[A-Za-z]):(?=//)|(?<=\bwww)\.", re.IGNORECASE
+)
+_NAMED = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+_START = re.compile(r"^([-+=#]|\d+(?=[.)]))")
+
+
+def escape(text: str) -> str:
+    """Any text as text among words: no markup, no link, no line break, whether Markdown or HTML is read."""
+    flat = one_line(text).strip(" ")
+    return _MARKS.sub(lambda match: _NAMED.get(match[0], f"&#{ord(match[0])};"), flat)
+
+
+def says(view: Statement) -> str:
+    """The sentence and its short note, among words."""
+    return f"{escape(view.text)} ({escape(view.short_note)}){_status(view.banner)}"
+
+
+def claim(view: Statement) -> str:
+    """The sentence and its whole note, among words."""
+    return f"{escape(view.text)} ({escape(view.note)}){_status(view.banner)}"
+
+
+def value(view: Figure) -> str:
+    """One number with its interval."""
+    return escape(f"{view.text} [{view.interval}]" if view.interval else view.text)
+
+
+def diagnostic(view: Labelled) -> str:
+    """One number that must not be concluded from, with its label beside it."""
+    return f"{value(view.figure)} ({escape(view.label)})"
+
+
+def callout(view: Statement, docs: str) -> str:
+    """The sentence on lines of its own, with note, stance, mechanism, limitations and the records it stands on."""
+    logs = ", ".join(f"[{markdown.escape(log.log)}]({quote(docs + log.raw)})" for log in view.evidence)
+    limits = dict.fromkeys(text for log in view.evidence for text in log.limitations)
+    paragraphs = [
+        f"**{escape(view.banner.status.replace('_', ' '))}**: {escape(view.banner.text)}" if view.banner else "",
+        _START.sub(_kept, escape(view.text), count=1),
+        escape(view.note),
+        " · ".join([*(f"{escape(label)}: {escape(text)}" for label, text in view.stance), logs]),
+        f"Why: {escape(view.mechanism)}" if view.mechanism else "",
+        f"Limitations: {escape('; '.join(limits))}" if limits else "",
+    ]
+    return "\n\n".join(filter(None, paragraphs))
+
+
+def table(view: Table, docs: str) -> str:
+    """The whole table, with its logs as links to their records."""
+    return markdown.table(view, docs).rstrip("\n")
+
+
+def _status(banner: Banner | None) -> str:
+    return f" ({escape(banner.status.replace('_', ' '))}: {escape(banner.text)})" if banner else ""
+
+
+def _kept(match: re.Match[str]) -> str:
+    """Keep the first mark of a line from making a list or a heading of it."""
+    return match[0] + "&#8288;" if match[0].isdigit() else f"&#{ord(match[0])};"

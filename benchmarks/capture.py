@@ -19,12 +19,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from benchmarks import nvml, privacy
 from benchmarks.reading import UnreadableError, read_fields
 from evidence import __version__
-from evidence.errors import EvidenceError
 from evidence.importers.session_stream import Reading
 from evidence.ledger import digest_of
 from evidence.repository import Repository, RepositoryError
@@ -52,10 +49,6 @@ _CPU_INFO = Path("/proc/cpuinfo")
 _GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 _MODEL_NAME = re.compile(r"^model name\s*:\s*(.+)$", re.MULTILINE)
 _CONTAINER_MARKS = {"/.dockerenv": "docker", "/run/.containerenv": "podman"}
-
-
-class UnsuitableError(EvidenceError):
-    """This machine cannot run what was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +98,8 @@ def _l2_bytes(device: Mapping[str, Any] | None) -> int:
 
 
 def _host(accelerators: tuple[Accelerator, ...], library: nvml.Nvml | None, why: str) -> Host:
+    import psutil
+
     def of_library(name: str) -> object:
         if library is None:
             raise UnreadableError(why)
@@ -317,6 +312,8 @@ class Watch:
 
 
 def _cpu_clock_hz() -> float:
+    import psutil
+
     frequency = psutil.cpu_freq()
     if frequency is None or not frequency.current:
         raise UnreadableError("the kernel tells no clock of this processor")

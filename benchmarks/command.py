@@ -1,42 +1,24 @@
-"""Owns what the measuring commands share: exit codes, options, and carrying a plan out with or without a log.
+"""Owns what the measuring commands share: exit codes, and carrying a plan out with or without a log.
 
 Exit codes: 0 measured, 1 nothing could be timed, 2 usage, 4 unsuitable machine, 130 interrupted.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import session
-from benchmarks.capture import UnsuitableError
+from benchmarks.options import UnsuitableError
 from benchmarks.results import results
 from evidence.errors import EvidenceError
 from evidence.importers.session_stream import RAW_NAME
 from evidence.schema import GitSource, Record, Timed, series
 from evidence.store import RECORD_NAME
 
-LOGS = "docs/benchmark_logs"
 OK, NOTHING_TIMED, USAGE, UNSUITABLE, INTERRUPTED = 0, 1, 2, 4, 130
-
-
-class UsageError(EvidenceError):
-    """Options that make no measurement."""
-
-
-def add_places(parser: argparse.ArgumentParser, *, domain: str, name: str) -> None:
-    """Add the options that say where results go; `name` says what a log is named after unless one is given."""
-    where = parser.add_argument_group("where it goes")
-    where.add_argument("--log", action="store_true", help="keep a record; without it nothing is stored")
-    where.add_argument("--logs", default=LOGS, metavar="DIR", help=f"the store (default {LOGS})")
-    where.add_argument("--domain", default=domain, help=f"first part of the log's name (default {domain})")
-    where.add_argument("--name", help=f"second part of the log's name; {name} unless given")
-    where.add_argument(
-        "--limitation", action="append", default=[], metavar="TEXT", help="what the record does not show"
-    )
 
 
 def guarded(body: Callable[[], int]) -> int:

@@ -16,7 +16,8 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from benchmarks import standin
-from benchmarks.capture import Probed, UnsuitableError
+from benchmarks.capture import Probed
+from benchmarks.options import UnsuitableError
 from benchmarks.standin import Facts
 from benchmarks.timing import Choice, choose
 

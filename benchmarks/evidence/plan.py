@@ -5,16 +5,17 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import entry_points
 from pathlib import Path
 
 from benchmarks import capture, privacy
-from benchmarks.capture import ROOT, UnsuitableError
+from benchmarks.capture import ROOT
 from benchmarks.evidence.gauge import TIMER
-from benchmarks.evidence.suite import Side, Sizes, Suite
+from benchmarks.evidence.selection import WORKER, Selection
+from benchmarks.evidence.suite import Sizes, Suite
 from benchmarks.evidence.worker import words
+from benchmarks.options import UnsuitableError
 from benchmarks.session import Plan
 from benchmarks.timing import Rules
 from evidence.importers.session_stream import Header
@@ -30,38 +31,10 @@ from evidence.schema import (
     Setting,
     Unavailable,
 )
-from evidence.schema.arms import Role
-
-WORKER = "benchmarks.evidence.worker"
-DOMAIN = "evidence"
 
 _RULES = Rules(minimum_samples=1, maximum_samples=1, budget_s=None, warm_up_s=0.0)
 """One fresh process is one sample."""
 _NO_TORCH = capture.Probed(None, "nothing here runs on an accelerator", ())
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """What was asked to be measured."""
-
-    suite: Suite
-    sizes: Sizes
-    has_control: bool
-    processes: int
-
-    @property
-    def arms(self) -> tuple[tuple[str, Role, Side], ...]:
-        """Name, role and side of each arm, in the order of their turns: the control comes last."""
-        arms: list[tuple[str, Role, Side]] = [(side.name, side.role, side) for side in self.suite.sides]
-        if self.has_control:
-            twin = self.suite.sides[0]
-            arms.append((f"{twin.name}-again", "control", twin))
-        return tuple(arms)
-
-
-def variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of workers: the caller's, with what a theme would otherwise print about itself off."""
-    return {**environment, "NO_MKDOCS_2_WARNING": "1", "PYTHONUNBUFFERED": "1"}
 
 
 def refuse_uninstalled() -> None:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.util import find_spec
-from typing import Literal
 
 from benchmarks import capture, privacy
-from benchmarks.capture import ROOT, UnsuitableError
+from benchmarks.capture import ROOT
 from benchmarks.ops import gates, inputs
 from benchmarks.ops.cost import work
-from benchmarks.ops.registry import Case, Device, Implementation, Op
+from benchmarks.ops.selection import WORKER, Selection
+from benchmarks.options import UnsuitableError
 from benchmarks.reading import UnreadableError
 from benchmarks.session import Plan
 from benchmarks.standin import Facts
@@ -32,10 +31,7 @@ from evidence.schema import (
     Setting,
     Unavailable,
 )
-from evidence.schema.arms import Role
 from evidence.schema.base import PositiveCount
-
-WORKER = "benchmarks.ops.worker"
 
 _METHOD_NAMES = {DO_BENCH: "do-bench", CUDA_GRAPH: "cuda-graph", TORCH_TIMER: "torch-timer"}
 _METRICS = (
@@ -45,55 +41,6 @@ _METRICS = (
 _SHARED = (
     "one process of an arm measured all workloads in turn: they share its import, device context, allocator and warmth"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """What was asked to be measured, resolved against the registry and refused where it makes no comparison."""
-
-    op: Op
-    implementations: tuple[Implementation, ...]
-    baseline: str
-    alternatives: tuple[str, ...]
-    cases: tuple[Case, ...]
-    guards: tuple[str, ...]
-    """Names of shapes that must not get slower."""
-    dtype: str
-    device: Device
-    has_control: bool
-    processes: int
-    threads: int
-    sharing: Literal["cell", "arm"]
-    start: Literal["spawn", "fork"]
-    nurseries: int
-
-    @property
-    def arms(self) -> tuple[tuple[str, Role, Implementation], ...]:
-        """Name, role and implementation of each arm, in the order of their turns: the control comes last."""
-        arms: list[tuple[str, Role, Implementation]] = []
-        for entry in self.implementations:
-            other: Role = "alternative" if entry.name in self.alternatives else "candidate"
-            arms.append((entry.name, "baseline" if entry.name == self.baseline else other, entry))
-        if self.has_control:
-            twin = next(entry for entry in self.implementations if entry.name == self.baseline)
-            arms.append((f"{self.baseline}-again", "control", twin))
-        return tuple(arms)
-
-    def words(self, implementation: Implementation) -> tuple[str, ...]:
-        """Return a worker's arguments."""
-        named = ("--op", self.op.name, "--implementation", implementation.name)
-        return (*named, "--dtype", self.dtype, "--device", self.device)
-
-
-def variables(selection: Selection, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of workers: the caller's, with threads pinned.
-
-    Autotuning results are kept on disk unless the caller says otherwise, so that every process runs what the gate ran.
-    """
-    threads = str(selection.threads)
-    pinned = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), threads)
-    tuning = {"TRITON_CACHE_AUTOTUNING": "1"} if selection.device == "cuda" else {}
-    return {**tuning, **environment, **pinned, "PYTHONUNBUFFERED": "1"}
 
 
 def refuse_uninstalled(selection: Selection) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks import capture
 from benchmarks.evidence import plan
-from benchmarks.evidence.run import RUNNER
+from benchmarks.evidence.selection import NAME, Selection, variables
 from benchmarks.evidence.suite import Sizes, Suite
 from benchmarks.session import incomplete_path, run_and_save
 from evidence.schema import Record
@@ -27,12 +27,12 @@ def measure(
 ) -> Record:
     """Measure a suite for real and return the record as it was saved below the folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    environment = plan.variables(os.environ)
+    environment = variables(os.environ)
     provenance, withheld = capture.provenance(
-        [suite.name], runner=RUNNER, seed=3, root=capture.ROOT, environment=environment
+        [suite.name], runner=NAME, seed=3, root=capture.ROOT, environment=environment
     )
     made = plan.build(
-        plan.Selection(suite, sizes, has_control=has_control, processes=processes),
+        Selection(suite, sizes, has_control=has_control, processes=processes),
         suite.prepare(folder, sizes),
         provenance=provenance,
         withheld=withheld,

@@ -1,0 +1,107 @@
+"""Owns what this runner says of its own commands, for the check: what a command measures, and what a record shows.
+
+The check imports it; nothing here imports what measures.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks import privacy
+from benchmarks.ops import selection
+from benchmarks.ops.registry import Shape
+from evidence.schema import OpWorkload, Record
+
+_BRIEF = ("--processes", "2", "--nurseries", "1", "--minimum-samples", "2", "--maximum-samples", "3")
+_BRIEF_TIMES = ("--budget", "0.2", "--warm-up", "0.05", "--further-warm-up", "0.05")
+_TIMERS = {"cpu": "torch-timer", "cuda": "do-bench"}
+
+
+@dataclass(frozen=True, slots=True)
+class OpsRunner:
+    """`python -m benchmarks.ops.run`."""
+
+    def parser(self) -> argparse.ArgumentParser:
+        """Return its real parser."""
+        return selection.parser()
+
+    def configuration(self, options: Mapping[str, Any]) -> Mapping[str, str] | None:
+        """Return what a run measures and keeps, defaults written out; None where it only lists ops."""
+        if options["list"]:
+            return None
+        asked = argparse.Namespace(**options)
+        chosen = selection.selection(asked)
+        found = {
+            "--op": chosen.op.name,
+            "--implementations": _set(entry.name for entry in chosen.implementations),
+            "--baseline": chosen.baseline,
+            "--alternatives": _set(chosen.alternatives),
+            "--shapes": _set(case.shape.name for case in chosen.cases),
+            "--guards": _set(chosen.guards),
+            "--directions": _set(case.direction for case in chosen.cases),
+            "--dtype": chosen.dtype,
+            "--device": chosen.device,
+            "--no-control": _said(not chosen.has_control),
+            "--processes": str(chosen.processes),
+            "--threads": str(chosen.threads),
+            "--timer": asked.timer or _TIMERS[chosen.device],
+            "--sharing": chosen.sharing,
+            "--start": chosen.start,
+            "--minimum-samples": str(asked.minimum_samples),
+            "--maximum-samples": str(asked.maximum_samples),
+            "--target-spread": "none" if asked.target_spread is None else f"{asked.target_spread:g}",
+            "--budget": f"{asked.budget:g}",
+            "--warm-up": f"{asked.warm_up:g}",
+            "--further-warm-up": f"{asked.warm_up if asked.further_warm_up is None else asked.further_warm_up:g}",
+            "--recheck": asked.recheck,
+            "--domain": asked.domain,
+            "--name": asked.name or chosen.op.name,
+        }
+        if chosen.start == "fork":
+            found["--nurseries"] = str(chosen.nurseries)
+        return found if asked.dry_run else {**found, "--log": _said(asked.log)}
+
+    def recorded(self, record: Record) -> Mapping[str, str]:
+        """Return what a record shows of its configuration by itself: its arms, workloads and domain."""
+        loads = [load for load in record.workloads if isinstance(load, OpWorkload)]
+        shapes = {load.name: Shape(tuple((d.name, d.size) for d in load.shape)).name for load in loads}
+        arms = [arm for arm in record.arms if arm.role != "control"]
+        devices = {rank.device for arm in arms for rank in arm.ranks}
+        return {
+            "--op": _set(load.op for load in loads),
+            "--implementations": _set(arm.name for arm in arms),
+            "--baseline": _set(arm.name for arm in arms if arm.role == "baseline"),
+            "--alternatives": _set(arm.name for arm in arms if arm.role == "alternative"),
+            "--shapes": _set(shapes.values()),
+            "--guards": _set(shapes[load.name] for load in loads if load.role == "guard"),
+            "--directions": _set(load.direction for load in loads),
+            "--dtype": _set(load.dtype for load in loads),
+            "--device": "cpu" if devices == {None} else "cuda",
+            "--no-control": _said(len(arms) == len(record.arms)),
+            "--domain": record.log.partition("/")[0],
+        }
+
+    def variables(self, options: Mapping[str, Any], given: Mapping[str, str]) -> Mapping[str, str]:
+        """Return what a record would hold of variables that are given."""
+        chosen = selection.selection(argparse.Namespace(**options))
+        settings, _ = privacy.variables(selection.variables(chosen, given))
+        return {setting.name: setting.value for setting in settings if setting.name in given}
+
+    def rerun(self, words: Sequence[str], logs: Path, *, brief: bool) -> tuple[str, ...]:
+        """Return the words of the same run into another store; of options given twice the last one counts."""
+        return (*words, *((*_BRIEF, *_BRIEF_TIMES) if brief else ()), "--log", "--logs", str(logs))
+
+
+def _set(values: Iterable[str]) -> str:
+    return " ".join(sorted(set(values))) or "none"
+
+
+def _said(is_given: bool) -> str:
+    return "given" if is_given else "not given"
+
+
+RUNNER = OpsRunner()

@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 
 from evidence import sentences
 from evidence.book import Book
-from evidence.errors import EvidenceError
 from evidence.evaluation import CONTROL, Reading
 from evidence.readings import Quantity
 from evidence.statements import reading_note
@@ -35,21 +34,17 @@ def text(book: Book, pages: Mapping[str, Sequence[str]], values: Iterable[tuple[
         values: (claim, field) of every single value that a page shows by itself.
     """
     figures: list[Object] = []
-    claims, tables, logs = {}, {}, {}
+    claims: Object = {}
+    tables: Object = {}
+    logs: Object = {}
     for id_ in book.ids:
-        try:
-            if id_ in book.claims.claims:
-                view = book.statement(id_)
-                claims[id_] = _claim(book, view, figures)
-                evidence = view.evidence
-            else:
-                built = book.built_table(id_)
-                tables[id_] = _table(built, figures)
-                evidence = built.view.evidence
-        except EvidenceError:
-            continue  # it is shown nowhere, and the check says why
-        logs.update({one.log: {"sha256": one.sha256, "record": one.raw} for one in evidence})
-        (claims.get(id_) or tables[id_])["pages"] = sorted(set(pages.get(id_, ())))
+        shown = book.shown(id_)
+        if shown is None:
+            continue  # nothing of it is printed, and the check says why
+        view = shown.view if isinstance(shown, Built) else shown
+        made = _table(shown, figures) if isinstance(shown, Built) else _claim(book, shown, figures)
+        (tables if isinstance(shown, Built) else claims)[id_] = {**made, "pages": sorted(set(pages.get(id_, ())))}
+        logs.update({one.log: {"sha256": one.sha256, "record": one.raw} for one in view.evidence})
     for id_, field in sorted(set(values)):
         if id_ in claims:
             readings = book.readings(id_)

@@ -78,6 +78,7 @@ def write_project(
     for name, text in {"index.md": "# Home\n", "features.md": PAGE, **(pages or {})}.items():
         _write(root / "docs" / name, text)
     store.save(root / "docs/benchmark_logs", change(record(sources=(source, package_source()))))
+    sites.write_lock(root)
     return root
 
 

@@ -14,11 +14,13 @@ from typing import Any
 
 import pytest
 
+from tests.evidence.checker.sites import write_lock
 from tests.projects import MKDOCS, write_project
 
 LOG = "docs/benchmark_logs/kernels/toy_20260901"
 RECORD = f"{LOG}/record.json"
 CLAIMS = "docs/claims/features.yml"
+LOCK = "docs/claims/evidence.lock"
 PAGE = "docs/features.md"
 ENVIRONMENT = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1", "COLUMNS": "200"}
 
@@ -125,6 +127,8 @@ BREAKAGES = [
     ("unknown macro", edit(PAGE, lambda t: t.replace("ev.table", "ev.tabel")), "EV702", rf"{PAGE}\s+5: "),
     ("macros off", edit(PAGE, lambda t: "---\nrender_macros: false\n---\n" + t), "EV904", rf"{PAGE}\s+6: "),
     ("expect contradicted", edit(CLAIMS, lambda t: t.replace("better", "worse")), "EV602", rf"{CLAIMS}\s+8: "),
+    ("a number in the lock", edit(LOCK, lambda t: t.replace("1.25×", "1.95×")), "EV610", rf"{LOCK}\s+2: "),
+    ("lock removed", lambda root: (root / LOCK).unlink(), "EV610", rf"{LOCK}\s+1: "),
     ("dirty source", record(dirty_the_source), "EV105", rf"{RECORD}.*\n\s+\d+: "),
 ]
 
@@ -142,6 +146,7 @@ def _has_an_artifact(sound: Path) -> None:
     record(lambda d: d.update(artifacts=document["artifacts"]))(sound)
     with (sound / "docs/benchmark_logs/SHA256SUMS").open("a") as sums:
         sums.write(f"{digest}  kernels/toy_20260901/gate.txt\n")
+    write_lock(sound)
     git(sound, "add", "--all")
     git(sound, "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "--quiet", "--message", "artifact")
 

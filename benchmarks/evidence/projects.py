@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from benchmarks.evidence.records import GATE_LOG, RUNS, Tree, gate_log_of, log_of, record
-from evidence import ledger
+from evidence import ledger, lock, printed
+from evidence.book import Book
 from evidence.ledger import digest_of
-from evidence.project import CLAIMS_NAME, LOGS_NAME
+from evidence.project import CLAIMS_NAME, LOGS_NAME, Project
 from evidence.repository import Repository
 from evidence.schema import Record, series
 from evidence.schema.text import dump
-from evidence.store import RECORD_NAME
+from evidence.store import RECORD_NAME, Store
 
 LOGS = f"docs/{LOGS_NAME}"
 CLAIMS = f"docs/{CLAIMS_NAME}/synthetic.yml"
@@ -69,6 +70,7 @@ def write_store(root: Path, records: int, seed: int, changes: Mapping[int, Chang
     write(root / CLAIMS, _claims([name for name in found if name.startswith("kernels/")]))
     for name, text in _pages(found):
         write(root / "docs" / name, text)
+    write_lock(root)
 
 
 def _unchanged(made: Record) -> Record:
@@ -97,6 +99,13 @@ def write_log(root: Path, made: Record, gate_log: bytes | None = None) -> dict[s
     for name, content in files.items():
         (folder / name).write_bytes(content)
     return {f"{made.log}/{name}": hashlib.sha256(content).hexdigest() for name, content in files.items()}
+
+
+def write_lock(root: Path) -> None:
+    """Write the lock of a project, each series on its newest log, as `evidence update` does the first time."""
+    project = Project.read(root / "mkdocs.yml")
+    book = Book(project, Store(project.logs), pins={})
+    write(project.claims / lock.FILE_NAME, lock.dump(printed.facts_of(book)))
 
 
 def _claims(names: list[str]) -> str:

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_lowercase
 
-from benchmarks.evidence.projects import CLAIMS, LOGS, commit, write, write_log, write_source
+from benchmarks.evidence.projects import CLAIMS, LOGS, commit, write, write_lock, write_log, write_source
 from benchmarks.evidence.records import kernel_record
 from evidence import ledger
 from evidence.book import Book
@@ -126,6 +126,7 @@ def write_sites(root: Path, shape: Shape, seed: int) -> None:
         for one in page
     )
     write(root / MACROS / CLAIMS, f"tables:\n{claims}")
+    write_lock(root / MACROS)
     project = Project.read(root / MACROS / "mkdocs.yml")
     book = Book(project, Store(project.logs))
     numbers: dict[str, Counter[str]] = {}

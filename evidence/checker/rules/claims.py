@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from evidence.book import Unrenderable
 from evidence.checker.corpus import Corpus
 from evidence.checker.registry import corpus_rule
+from evidence.checker.rules.lock import device_refusals
 from evidence.compare import compare
 from evidence.diagnostics import Finding, Location
 from evidence.errors import UnknownNameError
@@ -91,23 +92,26 @@ class _Shown:
 def _by_page(corpus: Corpus) -> Iterator[tuple[str, _Shown]]:
     """Yield what each page shows; items that cannot be shown are findings of their own.
 
-    A page with a table that cannot be shown is left out: what that table would have shown is not known yet.
+    A page with a table that cannot be shown is left out: what that table would have shown is not known yet. A claim
+    outside the site says itself of how many cells it speaks, and leads to its record.
     """
-    for page in corpus.pages:
+    site = {page.path for page in corpus.pages}
+    for path, calls in corpus.surfaces:
         shown = _Shown()
         is_whole = True
-        for call in page.calls:
+        for call in calls:
             try:
                 if call.macro == "table":
                     _add_table(corpus, call.subject, call.at, shown)
                 elif call.macro in SENTENCES:
                     corpus.book.statement(call.subject)
-                    shown.claims.setdefault(call.subject, call.at)
+                    if path in site:
+                        shown.claims.setdefault(call.subject, call.at)
                     _add_readings(corpus.book.readings(call.subject).values(), call.subject, shown)
             except (UnknownNameError, Unrenderable):
                 is_whole = is_whole and call.macro != "table"
         if is_whole:
-            yield page.path, shown
+            yield path, shown
 
 
 def _add_table(corpus: Corpus, id_: str, at: Location, shown: _Shown) -> None:
@@ -202,19 +206,23 @@ def _worse(record: Record, metrics: Iterable[Metric], baseline: str, candidate: 
 
 
 @corpus_rule("EV607", "mixed-devices")
-def mixed_devices(corpus: Corpus) -> Iterable[Finding]:
-    """Absolute numbers of two devices never stand in one table.
+def mixed_devices(corpus: Corpus) -> Iterator[Finding]:
+    """Absolute numbers of two devices never stand in one table, and a series stays on one device.
 
     ## What it checks
-    A table over logs of several devices has `device` in its rows and only ratio, change and peak columns.
+    A table over logs of several devices has `device` in its rows and only ratio, change and peak columns. No log of a
+    claimed series, without a status, ran on another device than the first one did.
 
     ## Why it matters
-    One format gives opposite verdicts on two devices; side by side, absolutes of both are read as a race.
+    One format gives opposite verdicts on two devices; side by side, absolutes of both are read as a race. A series that
+    moves to a faster device shows a gain that nobody made.
 
     ## How to fix it
-    Write a table a device, or show ratios by device.
+    Write a table a device, or show ratios by device. Give the runs on each device a series of their own, and a log that
+    has the wrong name a status.
     """
-    return corpus.of("EV607")
+    yield from corpus.of("EV607")
+    yield from device_refusals(corpus)
 
 
 @corpus_rule("EV608", "mixed-stacks")
@@ -246,7 +254,7 @@ def cites_superseded(corpus: Corpus) -> Iterator[Finding]:
     ## How to fix it
     Call the claim that replaced it; the message names it.
     """
-    for call in corpus.calls:
+    for call in corpus.uses:
         status = corpus.book.status(call.subject)
         if status is not None and status.superseded_by is not None:
             yield Finding(call.at, f"{call.subject} is superseded", f"call {status.superseded_by!r} instead")
@@ -315,7 +323,7 @@ def unused_claim(corpus: Corpus) -> Iterator[Finding]:
     ## How to fix it
     Call it on its page, or remove it.
     """
-    called = {call.subject for call in corpus.calls}
+    called = {call.subject for call in corpus.uses}
     for id_ in corpus.book.ids:
         status = corpus.book.status(id_)
         if id_ not in called and (status is None or status.superseded_by is None):

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from evidence import ledger
+from evidence import ledger, lock, printed
+from evidence.book import Book
 from evidence.checker.catalogue import RULES
 from evidence.checker.corpus import Corpus, Options
 from evidence.checker.registry import Report, run
@@ -19,6 +20,7 @@ from evidence.project import Project
 from evidence.repository import Repository
 from evidence.schema import GitSource, Record, SourcePath
 from evidence.schema.text import dump
+from evidence.store import Store
 from tests import factories
 
 MKDOCS = """\
@@ -81,10 +83,20 @@ def source(root: Path, **changes: Any) -> GitSource:
     return factories.git_source(**{**values, **changes})
 
 
+def write_lock(root: Path) -> None:
+    """Write the lock of a project on the newest log of each series, as `evidence update` does the first time."""
+    project = Project.find(root)
+    book = Book(project, Store(project.logs), pins={})
+    if book.ids:
+        (project.claims / lock.FILE_NAME).write_text(lock.dump(printed.facts_of(book)), encoding="utf-8")
+
+
 class Site:
     """One documentation project below a repository, with the logs that a test puts there."""
 
     _numbers = itertools.count()
+    keeps_lock = False
+    """Whether the lock is the test's own; else it is written anew before each check."""
 
     def __init__(self, repository: Path) -> None:
         self.repository = repository
@@ -128,6 +140,8 @@ class Site:
         return Corpus(Project.find(self.root), Options(**options))
 
     def report(self, **options: Any) -> Report:
+        if not self.keeps_lock:
+            write_lock(self.root)
         return run(RULES, self.corpus(**options))
 
     def check(self, *families: str, **options: Any) -> list[Diagnostic]:

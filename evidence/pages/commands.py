@@ -1,84 +1,147 @@
-"""Owns reading the commands that a page prints in its shell blocks: continuations joined, prompts dropped."""
+"""Owns the commands that a page prints in its shell blocks: prompts dropped, output left out, variables put in."""
 
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evidence.pages import masks
+from evidence.pages import masks, shell
+from evidence.pages.programs import Program, program_of
 
-SHELLS = frozenset({"bash", "sh", "shell", "console", "zsh", "shell-session"})
+SHELLS = frozenset({"bash", "sh", "shell", "console", "zsh", "shell-session", "shellsession", "sh-session", "terminal"})
+_UNNAMED = frozenset({"", "text", "plain", "plaintext", "none"})
 
-_PROMPT = re.compile(r"[ \t]*(?:\$|>>>|%|#(?= python))[ \t]+")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
-_PLACEHOLDER = re.compile(
-    r"<[A-Za-z][\w .-]*>|(?:^|[=/])path/to\b|\b(?:my|your)[_-]\w+|\bTODO\b|\bX{3,}\b|^\.{3}$|…|^/(?:home|Users)/|^~/",
-    re.IGNORECASE,
+_PROMPT = re.compile(
+    r"[ \t]*(?:\([\w.-]+\)[ \t]+)?(?:[\w.-]+@[\w.-]+(?::[^\s$#]*)?|\[[^\]\n]+\])?[ \t]*"
+    r"(?:[$%❯]|#(?=[ \t]+(?:python|make)))[ \t]+"
 )
-_INTERPRETERS = re.compile(r"(?:.*/)?python(?:3(?:\.\d+)?)?")
+_STARTS = re.compile(r"(?:[A-Z_]+=\S+[ \t]+)*(?:(?:\S*/)?python3?|make|pip|git|pytest|torchrun|evidence)[ \t]+\S")
+"""How every line of a block without a language has to begin for it to be one of commands."""
+_STAND_INS = (
+    re.compile(r"<[A-Za-z][\w .:/|-]*>"),
+    re.compile(r"(?<![\w.])(?:/?(?:some/)?path/to)\b"),
+    re.compile(r"(?<![A-Za-z0-9])(?:my|your)[_-]\w+", re.IGNORECASE),
+    re.compile(r"(?<![A-Za-z])(?:TODO|FIXME|TBD|X{3,}|YOUR\w*)(?![A-Za-z])"),
+    re.compile(r"…|(?<![/.\w])\.{3}(?!\w)"),
+    re.compile(
+        r"(?<![A-Za-z0-9_$@{-])(?:[A-Z]+_)*(?:MODEL|CKPT|CHECKPOINT|WEIGHTS?|PATH|DIR|FILE|FILENAME|NAME|HOST|PORT|USER|TOKEN|KEY|URL"
+        r"|ID|VALUE|DATASET|REPO|BRANCH|COMMIT|VERSION)(?![A-Za-z0-9_=])"
+    ),
+)
+_BRACKETED = re.compile(r"\[(?:your|my|the|a)[ _-][^\]]*\]", re.IGNORECASE)
+_HOMES = re.compile(
+    r"(?:^|[=:,\s\"'@])((?:/home|/Users|/root)/[^\s\"':,]*|~(?!/\.)[\w.-]*/[^\s\"':,]*|[A-Za-z]:[\\/]Users\b[^\s\"']*)"
+)
+_MOUNTS = re.compile(
+    r"(?:^|[=:,\s\"'])(/(?:mnt|scratch|nfs|lustre|gpfs|data|datasets|models|ckpts?|checkpoints|weights)/[^\s\"':,]+)"
+)
+_CONTAINERS = frozenset({"docker", "podman", "singularity", "apptainer", "enroot", "kubectl"})
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: its line in the body, its text, and its words without variables set before it."""
+    """One command of a page's body: its line there, its text, and its words without what only the shell sees."""
 
     line: int
     text: str
     words: tuple[str, ...]
-    """Empty where a shell could not parse the text."""
+    program: Program
+    assigned: tuple[tuple[str, str], ...] = ()
+    """Variables that are set for it."""
+    unset: tuple[str, ...] = ()
+    """Variables that it uses and that the page sets nowhere above."""
+    is_open: bool = False
+    """A word of it is known only once it runs."""
+    directory: str | None = "."
+    """Where it runs, from where the page starts; `clone:NAME` below a repository it fetched; None if not known."""
+    fault: str = ""
+    """Why a shell refuses it; then it has no words."""
+    made: frozenset[str] = frozenset()
+    """Files that commands above it made."""
 
     @property
-    def module(self) -> str:
-        """The module that `python -m` runs, or the script that python runs, empty if it runs none."""
-        if not self.words or not _INTERPRETERS.fullmatch(self.words[0]):
-            return ""
-        rest = list(self.words[1:])
-        while rest and rest[0].startswith("-") and rest[0] != "-m":
-            rest.pop(0)
-        return "" if not rest else rest[1] if rest[0] == "-m" and len(rest) > 1 else rest[0]
+    def stand_in(self) -> str:
+        """What a reader would have to replace before it can run, empty if nothing."""
+        for before, word in zip(("", *self.words), self.words, strict=False):
+            if before in ("-e", "--env"):
+                continue  # the name of a variable that a container is handed
+            for pattern in _STAND_INS:
+                if match := pattern.search(word):
+                    return match[0]
+        if match := _BRACKETED.search(" ".join(self.words)):
+            return match[0]
+        return f"${self.unset[0]}" if self.unset else ""
 
     @property
-    def placeholder(self) -> str:
-        """What in it a reader would have to replace, empty if nothing."""
-        match = next((match for word in self.text.split() if (match := _PLACEHOLDER.search(word))), None)
-        return match[0] if match else ""
-
-    def equals(self, argv: tuple[str, ...]) -> bool:
-        """Whether it runs what `argv` ran: the interpreter's own path aside."""
-        return self.words[1:] == argv[1:] and bool(self.module)
+    def home(self) -> str:
+        """A place in it that is on its author's machine, empty if there is none."""
+        patterns = (_HOMES,) if self.program.name in _CONTAINERS else (_HOMES, _MOUNTS)
+        texts = [*self.words, *(value for _, value in self.assigned)]
+        found = (match for text in texts for pattern in patterns if (match := pattern.search(text)))
+        first = next(found, None)
+        return first[1] if first else ""
 
 
 def commands(body: str) -> Iterator[Command]:
-    """Yield the commands of a page's shell blocks in order; where some lines have a prompt, the others are output."""
+    """Yield the commands of a page's shell blocks in order; where some lines have a prompt, the others are output.
+
+    Blocks are read as one session: what one sets, the next one knows.
+    """
+    session = shell.Session()
     for fence in masks.fences(body):
-        if fence.info.partition(" ")[0].strip("{}.").lower() in SHELLS:
-            lines = fence.content.split("\n")
-            prompted = any(_PROMPT.match(line) for line in lines)
-            yield from _joined(lines, fence.opens, prompted=prompted)
+        lines = fence.content.split("\n")
+        if _is_shell(fence.info, lines):
+            yield from read_commands(_typed(lines), fence.opens, session)
 
 
-def _joined(lines: list[str], above: int, *, prompted: bool) -> Iterator[Command]:
-    index = 0
-    while index < len(lines):
-        start, text = index, lines[index]
-        while text.endswith("\\") and index + 1 < len(lines):
-            index += 1
-            text = f"{text[:-1].rstrip()} {lines[index].strip()}"
-        index += 1
-        if prompted and not _PROMPT.match(text):
-            continue
-        text = _PROMPT.sub("", text, count=1).strip()
-        if text and not text.startswith("#"):
-            yield Command(above + start + 1, text, _words(text))
-
-
-def _words(text: str) -> tuple[str, ...]:
+def read_commands(text: str, above: int = 0, session: shell.Session | None = None) -> Iterator[Command]:
+    """Yield the commands of a shell text that stands `above` lines down; a shell's refusal is the last of them."""
+    session = session or shell.Session()
     try:
-        words = shlex.split(text, comments=True)
-    except ValueError:
-        return ()
-    while words and _VARIABLE.fullmatch(words[0]):
-        words.pop(0)
-    return tuple(words)
+        for simple in shell.read(text, session):
+            yield _command(simple, above, session)
+    except shell.ShellError as error:
+        line = text.split("\n")[min(error.line, text.count("\n") + 1) - 1].strip()
+        yield Command(above + error.line, line, (), Program("", ""), fault=error.message)
+
+
+def _command(simple: shell.Simple, above: int, session: shell.Session) -> Command:
+    words = tuple(word.text for word in simple.words)
+    return Command(
+        line=above + simple.line,
+        text=simple.raw,
+        words=words,
+        program=program_of(words),
+        assigned=tuple(sorted(simple.assigned.items())),
+        unset=tuple(dict.fromkeys(name for word in simple.words for name in word.unset)),
+        is_open=any(word.is_open and not word.unset for word in simple.words),
+        directory=simple.directory,
+        made=frozenset(session.made),
+    )
+
+
+def _is_shell(info: str, lines: list[str]) -> bool:
+    language = info.partition(" ")[0].strip("{}.").lower()
+    if language in SHELLS:
+        return True
+    filled = [line.strip() for line in lines if line.strip() and not line.strip().startswith("#")]
+    if language not in _UNNAMED or not filled:
+        return False
+    prompted = [line for line in filled if _PROMPT.match(line)]
+    heads = [line for above, line in zip(["", *filled], filled, strict=False) if not above.endswith("\\")]
+    return (bool(prompted) and filled[0] == prompted[0]) or all(_STARTS.match(line) for line in heads)
+
+
+def _typed(lines: list[str]) -> str:
+    """The lines that are typed, at their places: without prompts, and without output where there are prompts."""
+    if not any(_PROMPT.match(line) for line in lines):
+        return "\n".join(lines)
+    kept: list[str] = []
+    continues = False
+    for line in lines:
+        prompt = _PROMPT.match(line)
+        typed = line[prompt.end() :] if prompt else re.sub(r"^[ \t]*>[ \t]", "", line) if continues else ""
+        kept.append(typed)
+        continues = typed.endswith("\\")
+    return "\n".join(kept)

@@ -256,8 +256,9 @@ class _Reader:
         here = self.session.directory
         if target is None or target.startswith(("/", "~", "-", "$")) or here is None:
             return None
-        if target in self.session.cloned:
-            return f"clone:{target}"
+        top, _, below = target.partition("/")
+        if here == "." and top in self.session.cloned:
+            here, target = f"clone:{top}", below
         parts = [] if here == "." else here.split("/")
         for part in target.split("/"):
             if part == "..":

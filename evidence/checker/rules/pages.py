@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from evidence.book import Unrenderable
 from evidence.checker.corpus import Corpus
 from evidence.checker.registry import corpus_rule
-from evidence.diagnostics import Finding, Location, Severity
+from evidence.diagnostics import Finding, Location
 from evidence.errors import EvidenceError, UnknownNameError
 from evidence.pages import masks
 from evidence.pages.calls import OBJECT, Call, Page, Trouble
-from evidence.pages.commands import Command, commands
 from evidence.pages.links import Link, links, named_logs
-from evidence.pages.numbers import typed_numbers, typed_results, typed_tables
 from evidence.pages.signatures import Signature, signature_of
 from evidence.project import LOGS_NAME
 
-_RELEASE_FILES = ("README.md", "CHANGELOG.md")
-_SHOWING = frozenset({"claim", "says", "value", "table", "chart", "reproduce"})
 
 
 def _faults(corpus: Corpus, *troubles: Trouble) -> Iterator[tuple[Location, str]]:
@@ -27,44 +22,6 @@ def _faults(corpus: Corpus, *troubles: Trouble) -> Iterator[tuple[Location, str]
         for fault in page.faults:
             if fault.trouble in troubles:
                 yield fault.at, fault.text
-
-
-def _is_claim_page(page: Page) -> bool:
-    return any(call.macro in _SHOWING for call in page.calls)
-
-
-@corpus_rule("EV701", "bare-number")
-def bare_number(corpus: Corpus) -> Iterator[Finding]:
-    """A number that looks measured is rendered from a record, or says that it was not measured.
-
-    ## What it checks
-    The text of every page, and of README.md and CHANGELOG.md beside it, for typed ratios (`1.8×`, "twice as"),
-    percentages that compare, rates, bandwidths, FLOP rates, times, tables with such a unit in the head, and blocks of
-    pasted output. An error on a page that shows claims and in README.md and CHANGELOG.md, a warning elsewhere.
-    Code, links, mathematics, shapes and counts of devices are left alone.
-
-    ## Why it matters
-    A typed number has no environment, no gate and no samples, and nothing notices when it stops being true.
-
-    ## How to fix it
-    Render it: a field of a claim (`ev.value`), a sentence (`ev.says`) or a table (`ev.table`). A number that was not
-    measured here goes through `ev.external`, `ev.spec` or `ev.target`, which print where it is from.
-    """
-    for page in corpus.pages:
-        severity = Severity.ERROR if _is_claim_page(page) else Severity.WARNING
-        yield from _typed(page.prose, page.front.body, page.path, page.front.offset, severity)
-    for name in _RELEASE_FILES:
-        path = corpus.project.root / name
-        if path.is_file() and path.parent != corpus.project.docs:
-            body = masks.synced(path.read_text(encoding="utf-8-sig"))
-            prose = masks.prose(body, corpus.project.macros.markers)
-            yield from _typed(prose, body, corpus.name(path), 0, Severity.ERROR)
-
-
-def _typed(prose: str, body: str, path: str, offset: int, severity: Severity) -> Iterator[Finding]:
-    tables = list(typed_tables(prose))
-    for typed in (*typed_numbers(prose), *tables, *typed_results(body)):
-        yield Finding(Location(path, typed.line + offset), f"{typed.text!r} is typed: {typed.kind}", severity=severity)
 
 
 @corpus_rule("EV702", "unknown-id")
@@ -218,90 +175,6 @@ def _broken_containers(page: Page) -> Iterator[Finding]:
             yield Finding(page.at(fence.opens), "this fence is not closed, so all that follows is code")
     for line, opener in masks.empty_containers(page.front.body):
         yield Finding(page.at(line), f"nothing is indented below {opener!r}, so what follows is outside it")
-
-
-@corpus_rule("EV706", "command-unparseable")
-def command_unparseable(corpus: Corpus) -> Iterator[Finding]:
-    """A printed command is one: a shell parses it, and what it runs is there.
-
-    ## What it checks
-    Every command in a shell block: its quotes, and that the module or script it runs with python is in the repository,
-    if it names one of this repository's folders.
-
-    ## Why it matters
-    A reader who cannot run the command cannot reproduce the number.
-
-    ## How to fix it
-    Copy the command that was run, or render it with `ev.reproduce`.
-    """
-    for page, command in _commands(corpus):
-        if not command.words:
-            yield Finding(page.at(command.line), f"a shell cannot parse {_short(command.text)}")
-        elif command.module and not _exists(corpus.project.root, command.module):
-            yield Finding(page.at(command.line), f"there is no {command.module!r} to run")
-
-
-@corpus_rule("EV707", "command-differs")
-def command_differs(corpus: Corpus) -> Iterator[Finding]:
-    """A measuring command typed beside a claim is the one that its log was made by.
-
-    ## What it checks
-    On a page that shows logs, every typed command that runs `benchmarks` against the commands that those logs record.
-
-    ## Why it matters
-    A command that was edited after the run measures something else than the page says.
-
-    ## How to fix it
-    Write `{{ ev.reproduce("id") }}`: it prints the command as it was run.
-    """
-    for page, command in _commands(corpus):
-        ran = _ran(corpus, page) if command.module.partition(".")[0] == "benchmarks" else ()
-        if ran and not any(command.equals(argv) for argv in ran):
-            yield Finding(page.at(command.line), f"no log of this page was made by {_short(command.text)}")
-
-
-@corpus_rule("EV708", "placeholder-in-command")
-def placeholder_in_command(corpus: Corpus) -> Iterator[Finding]:
-    """A measuring command can be pasted and run.
-
-    ## What it checks
-    Every typed command that runs `benchmarks` for placeholders (`<ckpt>`, `my_weight`, `/path/to`) and home folders.
-
-    ## Why it matters
-    What the reader has to fill in is what the author did not say.
-
-    ## How to fix it
-    Write the value that was used, or render the command with `ev.reproduce`.
-    """
-    for page, command in _commands(corpus):
-        if command.module.partition(".")[0] == "benchmarks" and command.placeholder:
-            yield Finding(page.at(command.line), f"{command.placeholder!r} has to be replaced before this can be run")
-
-
-def _commands(corpus: Corpus) -> Iterator[tuple[Page, Command]]:
-    for page in corpus.pages:
-        for command in commands(page.front.body):
-            yield page, command
-
-
-def _exists(root: Path, module: str) -> bool:
-    """Whether a module or script is there; one from outside the repository is not ours to judge."""
-    is_script = module.endswith(".py")
-    first = module.partition("/" if is_script else ".")[0]
-    if not (root / first).is_dir() and not is_script:
-        return True
-    base = root / (module if is_script else module.replace(".", "/"))
-    return base.is_file() or base.with_suffix(".py").is_file() or (base / "__main__.py").is_file()
-
-
-def _ran(corpus: Corpus, page: Page) -> tuple[tuple[str, ...], ...]:
-    logs = {log for call in page.calls if call.macro in _SHOWING for log in corpus.book.logs_of(call.subject)}
-    provenances = (corpus.store.load(log).record.provenance for log in sorted(logs))
-    return tuple(provenance.argv for provenance in provenances if provenance is not None)
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 80 else f"{text[:79]}…")
 
 
 @corpus_rule("EV711", "dead-evidence-link")

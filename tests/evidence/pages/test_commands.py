@@ -1,36 +1,125 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evidence.pages.commands import commands
 
 
-def test_commands_are_joined_and_prompts_dropped() -> None:
+def test_commands_are_joined_and_comments_dropped() -> None:
     body = "```bash\n# a comment\nOMP_NUM_THREADS=1 python -m benchmarks.ops.run \\\n  --op toy\n\nmake check\n```\n"
-    found = list(commands(body))
-    assert [(one.line, one.module) for one in found] == [(3, "benchmarks.ops.run"), (6, "")]
-    assert found[0].words == ("python", "-m", "benchmarks.ops.run", "--op", "toy")
-    assert found[0].equals(("/usr/bin/python3", "-m", "benchmarks.ops.run", "--op", "toy"))
-    assert not found[0].equals(("python", "-m", "benchmarks.ops.run", "--op", "other"))
+    one, two = commands(body)
+    assert (one.line, one.program.kind, one.program.name) == (3, "module", "benchmarks.ops.run")
+    assert one.words == ("python", "-m", "benchmarks.ops.run", "--op", "toy")
+    assert one.assigned == (("OMP_NUM_THREADS", "1"),)
+    assert (two.line, two.program.kind, two.program.arguments) == (6, "make", ("check",))
 
 
-def test_lines_without_a_prompt_are_output_where_others_have_one() -> None:
-    found = list(commands("```console\n$ python a.py --x\nit's output\n```"))
-    assert [one.text for one in found] == ["python a.py --x"]
-    assert found[0].module == "a.py"
+@pytest.mark.parametrize("prompt", ["$ ", "% ", "(venv) $ ", "me@box:~/work$ ", "[me@box work]$ ", "❯ "])
+def test_lines_without_a_prompt_are_output_where_others_have_one(prompt: str) -> None:
+    found = list(commands(f"```console\n{prompt}python a.py \\\n> --x\nit's output\n{prompt}ls\n```"))
+    assert [one.words for one in found] == [("python", "a.py", "--x"), ("ls",)]
+    assert [one.line for one in found] == [2, 5]
 
 
-def test_quotes_that_do_not_close_leave_no_words() -> None:
-    assert [one.words for one in commands('```sh\necho "open\n```')] == [()]
+def test_what_a_shell_refuses_has_no_words_and_a_reason() -> None:
+    (found,) = commands('```sh\necho "open\n```')
+    assert (found.words, found.line, found.fault) == ((), 2, 'a quote " is not closed')
 
 
 @pytest.mark.parametrize(
-    "text", ["--ckpt <ckpt>", "--model my_weight", "--data /path/to/data", "--out /home/me/x", "--n ..."]
+    "text",
+    [
+        *("--ckpt <ckpt>", "--model <your model>", "--model my_weight", "--model my-model", "--data /path/to/data"),
+        *("--n ...", "--n …", "--model $MODEL", "--model MODEL_PATH", "--out DIR", "--model YOUR_MODEL", "--key XXX"),
+        *("--model [your model]", "--model=path/to/x", "--repo YOUR-ORG/repo"),
+    ],
 )
-def test_placeholders_are_found(text: str) -> None:
+def test_stand_ins_are_found(text: str) -> None:
     (found,) = commands(f"```bash\npython -m benchmarks.ops.run {text}\n```")
-    assert found.placeholder
+    assert found.stand_in
 
 
-def test_other_blocks_hold_no_commands() -> None:
-    assert list(commands("```python\nimport x\n```\n\n```\nplain\n```")) == []
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "--shapes b1-t512-h4-d64",
+            "--dtype bf16",
+            "--dtype FP8",
+            "--model Qwen/Qwen3-0.6B",
+            "go test ./...",
+            "< in > out",
+        ),
+        *(
+            "--name qk_norm",
+            "docker run -e HF_TOKEN x",
+            "--out ${OUT:-results}",
+            "'a b'",
+            "--myopic",
+            "--key=K1",
+            "HEAD~1",
+        ),
+    ],
+)
+def test_values_are_no_stand_ins(text: str) -> None:
+    (found,) = commands(f"```bash\npython -m benchmarks.ops.run {text}\n```")
+    assert not found.stand_in
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/home/me/x",
+        "~/data",
+        "--x=/Users/me/x",
+        "$HOME/x",
+        "--x C:\\\\Users\\\\me",
+        "/root/x",
+        "~me/x",
+        "/mnt/nvme/x",
+        "/scratch/x",
+    ],
+)
+def test_places_on_a_machine_are_found(text: str) -> None:
+    (found,) = commands(f"```bash\npython x.py {text}\n```")
+    assert found.home
+
+
+@pytest.mark.parametrize(
+    "text", ["rm -r ~/.cache", "docker run -v $PWD:/data/x y", "python x.py /tmp/x", "a home/x", "a b~/c"]
+)
+def test_places_that_everybody_has_are_none(text: str) -> None:
+    (found,) = commands(f"```bash\n{text}\n```")
+    assert not found.home
+
+
+def test_a_variable_that_an_earlier_block_sets_is_known() -> None:
+    found = list(commands("```bash\nexport MODEL=a\n```\n\ntext\n\n```bash\npython x.py $MODEL $OTHER\n```"))
+    assert found[-1].words == ("python", "x.py", "a", "$OTHER")
+    assert found[-1].stand_in == "$OTHER"
+
+
+@pytest.mark.parametrize(
+    ("block", "count"),
+    [
+        ("```python\nimport x\n```", 0),
+        ("```\nplain words\n```", 0),
+        ("```\npython -m x\nmake y\n```", 2),
+        ("```text\n$ ls\nout\n```", 1),
+        ("```text\n550 tok/s\n$ 5\n```", 0),
+        ("!!! note\n\n    ```bash\n    ls\n    ```", 1),
+        ("```{.bash .annotate}\nls\n```", 1),
+        ("    indented", 0),
+    ],
+)
+def test_blocks_of_other_languages_hold_no_commands(block: str, count: int) -> None:
+    assert len(list(commands(block))) == count
+
+
+@given(st.text(alphabet="ab $\"'`\\\n(){}<>|&;#=-%>\t", max_size=80))
+def test_any_block_is_read(text: str) -> None:
+    for found in commands(f"```console\n{text}\n```"):
+        assert found.line >= 1
+        assert isinstance(found.stand_in + found.home, str)

@@ -28,6 +28,8 @@ CLASSES: dict[Letter, str] = {
 }
 """What can go wrong with a page of numbers, by class."""
 
+_PACKAGE = "benchmarks.evidence.mutants.faults"
+
 Act = Callable[["Mutant"], None]
 
 
@@ -65,6 +67,13 @@ def mutation(
     return make
 
 
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Mutations that differ in one thing only, such as where on a page a number is typed."""
+
+    members: tuple[Mutation, ...]
+
+
 @functools.cache
 def mutations() -> tuple[Mutation, ...]:
     """Return every mutation, by class and name.
@@ -72,7 +81,9 @@ def mutations() -> tuple[Mutation, ...]:
     Raises:
         ValueError: two have one name.
     """
-    found = sorted(instances("benchmarks.evidence.mutants.faults", Mutation), key=lambda one: (one.letter, one.name))
+    found = list(instances(_PACKAGE, Mutation))
+    found += [one for family in instances(_PACKAGE, Family) for one in family.members]
+    found.sort(key=lambda one: (one.letter, one.name))
     names = [one.name for one in found]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"two mutations are called {twice[0]}")

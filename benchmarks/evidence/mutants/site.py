@@ -276,8 +276,8 @@ def _replicas(setting: Setting, device: Device) -> Log:
         ("two", "flood"): Served(0.05 * drag, tpot * drag, 2e9, tokens, lanes=2),
     }
     log = named("engine/replicas", device, 24)
-    metrics = (metric("throughput", "token/s", "request", better="higher"), *_REQUEST_METRICS[:2], _REQUEST_METRICS[3])
-    metrics = (*metrics, metric("peak_memory", "B", "process", role="guard"))
+    metrics = [one for one in _REQUEST_METRICS if one["name"] != "ttft"]
+    metrics.append(metric("throughput", "token/s", "request", better="higher"))
     load = engine_workload("flood", tokens)
     return engine(setting, log, day(24), device, (one, two, again), [load], served, axes=("ranks",), metrics=metrics)
 

@@ -124,6 +124,7 @@ class Mutant:
         if logs:
             found.add(LEDGER)
             found.update(f"{LOGS}/{log}/{RECORD_NAME}" for log in logs)
+            found.update(self._runs_of({series(log) for log in logs}))
         names = {name for log in logs for name in (log, series(log))}
         for path in sorted((self.root / _CLAIMS).glob("*.yml")):
             name = f"{_CLAIMS}/{path.name}"
@@ -131,6 +132,13 @@ class Mutant:
             if name in found or any(one in text for one in names):
                 found |= {name, f"{_CLAIMS}/evidence.lock", *self._callers(text)}
         return frozenset(found)
+
+    def _runs_of(self, names: set[str]) -> Iterator[str]:
+        """Yield the records of all logs of some series: one that is compared with another is found at either."""
+        root = self.root / LOGS
+        for path in root.glob(f"*/*/{RECORD_NAME}"):
+            if series(path.parent.relative_to(root).as_posix()) in names:
+                yield path.relative_to(self.root).as_posix()
 
     def _callers(self, claims: str) -> Iterator[str]:
         ids = _ID.findall(claims)

@@ -15,7 +15,7 @@ from evidence.lock import Lock
 from evidence.project import Project
 from evidence.readings import device_of
 from evidence.schema.claims import Claim, Status, TableSpec
-from evidence.standing import Choice, Stand, Standing
+from evidence.standing import Choice, Outline, Stand, Standing
 from evidence.store import Loaded, Store
 from evidence.tables.requirements import lint_texts
 from evidence.views import Figure, Labelled, Statement, Table
@@ -44,19 +44,26 @@ class _Outcome:
 class Book:
     """Claims and tables by id, each evaluated once against the store."""
 
-    def __init__(self, project: Project, store: Store, pins: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        project: Project,
+        store: Store,
+        pins: Mapping[str, str] | None = None,
+        outlines: Mapping[str, Outline] | None = None,
+    ) -> None:
         """Read a project's claims files and its lock; its logs are read as items are asked for.
 
         Args:
             project: Where claims files and lock lie.
             store: The logs.
             pins: Series -> log to stand on instead of the one that the lock names, for each series.
+            outlines: What is known already of any log, and may grow; the others are read as they are asked for.
         """
         self._store = store
         self._claims = claims.load(project.claims, project.root)
         self._lock = lock.read(project.claims / lock.FILE_NAME)
         pinned = self._lock.pins if pins is None and self._lock is not None else pins or {}
-        self._standing = Standing(store, pinned, self._claims.logs.keys())
+        self._standing = Standing(store, pinned, self._claims.logs.keys(), outlines)
         self._outcomes: dict[str, _Outcome] = {}
         self._readings: dict[str, Mapping[str, Reading]] = {}
 
@@ -104,6 +111,10 @@ class Book:
         for id_ in self.ids:
             found += self._outcome(id_).findings
         return tuple(found)
+
+    def findings_of(self, id_: str) -> tuple[tuple[str, Finding], ...]:
+        """Return what is wrong between one item and the store."""
+        return self._outcome(id_).findings
 
     @functools.cached_property
     def standing(self) -> tuple[str, ...]:

@@ -6,14 +6,15 @@ a status: then it is set aside, and stays in the store for all to see.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import datetime
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from evidence.errors import RecordError
 from evidence.readings import device_of
-from evidence.schema import log_date
+from evidence.schema import Record, log_date
 from evidence.stance import software_of
-from evidence.store import Entry, Loaded, Store
+from evidence.store import Loaded, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +41,34 @@ class Choice:
     """Device of the first log of the series."""
 
 
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What decides which log of a series is cited: enough to leave the others unread."""
+
+    started_at: datetime.datetime
+    device: str
+
+
+def outline_of(record: Record) -> Outline:
+    """Return the outline of a record."""
+    return Outline(record.started_at, device_of(record))
+
+
 class Standing:
     """The series of a store, by the pins of a lock."""
 
-    def __init__(self, store: Store, pins: Mapping[str, str], set_aside: Collection[str]) -> None:
-        """Take the log each series is pinned to, and the logs that a status sets aside."""
+    def __init__(
+        self,
+        store: Store,
+        pins: Mapping[str, str],
+        set_aside: Collection[str],
+        outlines: Mapping[str, Outline] | None = None,
+    ) -> None:
+        """Take the log each series is pinned to, the logs that a status sets aside, and what is known of any log."""
         self._store = store
         self._pins = pins
         self._set_aside = set_aside
+        self._outlines = {} if outlines is None else outlines
         self._choices: dict[str, Choice] = {}
         self._stands: dict[str, Stand] = {}
 
@@ -98,26 +119,32 @@ class Standing:
         cited = [entry for entry in entries if entry.log not in self._set_aside]
         since = log_date(name) if pinned is not None and name not in self._set_aside else ""
         # A date never decreases along a series: what is older than the pinned log is not read again.
-        rivals = self._read([entry for entry in cited if log_date(entry.log) >= since]) or (
-            [pinned] if pinned is not None else self._read(entries)
+        rivals = self._outlined([entry.log for entry in cited if log_date(entry.log) >= since]) or (
+            self._outlined([pinned.entry.log if pinned is not None else entry.log for entry in entries])
         )
         if not rivals:
             return Choice(pinned, self._store.newest(series), (), "")
-        device = device_of(next(iter(self._read(cited[:1])), rivals[0]).record)
-        at_home = [one for one in rivals if device_of(one.record) == device]
-        newest = at_home[-1] if at_home else pinned or rivals[-1]
-        late = [one for one in rivals if pinned is None or _order(one) >= _order(pinned)]
-        return Choice(pinned, newest, tuple(one for one in late if device_of(one.record) != device), device)
+        first = self._outlined([entry.log for entry in cited[:1]]) or rivals
+        device = next(iter(first.values())).device
+        at_home = [log for log, outline in rivals.items() if outline.device == device]
+        newest = self._store.load(at_home[-1]) if at_home else pinned or self._store.load(list(rivals)[-1])
+        since_pinned = None if pinned is None else _order(pinned.entry.log, outline_of(pinned.record))
+        strangers = [
+            self._store.load(log)
+            for log, outline in rivals.items()
+            if outline.device != device and (since_pinned is None or _order(log, outline) >= since_pinned)
+        ]
+        return Choice(pinned, newest, tuple(strangers), device)
 
-    def _read(self, entries: Sequence[Entry]) -> list[Loaded]:
-        """Return the logs that load, in order of start; the others have their own finding."""
-        found = []
-        for entry in entries:
+    def _outlined(self, logs: Iterable[str]) -> dict[str, Outline]:
+        """Return the outlines of the logs that load, in order of start; the others have their own finding."""
+        found: dict[str, Outline] = {}
+        for log in logs:
             try:
-                found.append(self._store.load(entry.log))
+                found[log] = self._outlines.get(log) or outline_of(self._store.load(log).record)
             except RecordError:
                 continue
-        return sorted(found, key=_order)
+        return dict(sorted(found.items(), key=lambda pair: _order(*pair)))
 
 
 def _stand(loaded: Loaded) -> Stand:
@@ -125,7 +152,6 @@ def _stand(loaded: Loaded) -> Stand:
     return Stand(loaded.entry.log, loaded.sha256, f"{device_of(loaded.record)} · {software}")
 
 
-def _order(loaded: Loaded) -> tuple[object, str, int, str]:
+def _order(log: str, outline: Outline) -> tuple[object, str, int, str]:
     """Order logs by their start; those that say the same by their date and run."""
-    log = loaded.entry.log
-    return loaded.record.started_at, log_date(log), len(log), log
+    return outline.started_at, log_date(log), len(log), log

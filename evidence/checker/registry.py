@@ -5,18 +5,16 @@ A rule is a frozen object; the decorators register nothing. A rule that crashes 
 
 from __future__ import annotations
 
-import gc
 import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from inspect import cleandoc
 from typing import TYPE_CHECKING, TypeAlias
 
+from evidence.checker.passes import CRASHED, Found, crash, over_records
 from evidence.diagnostics import Diagnostic, Finding, Location, Severity
-from evidence.errors import EvidenceError
 from evidence.store import Loaded, Problem
 
 if TYPE_CHECKING:
@@ -25,8 +23,6 @@ if TYPE_CHECKING:
 
 HEADINGS = ("What it checks", "Why it matters", "How to fix it")
 
-_LAST_RESORT = "EV001"
-"""The rule that takes every record that cannot be loaded and that no other rule owns."""
 _CODE = re.compile(r"EV[0-9]{3}")
 _SECTION = re.compile(rf"^## ({'|'.join(HEADINGS)})\n", re.MULTILINE)
 
@@ -172,80 +168,50 @@ def run(rules: Sequence[Rule], corpus: Corpus, *, selected: Collection[Rule] | N
     """
     wanted = set(rules if selected is None else selected)
     by_code = {rule.code: rule for rule in rules}
+    owners = [rule for rule in rules if rule.owns is not None]
+    applied = [rule for rule in rules if rule.scope is Scope.RECORD and rule in wanted]
+    of_records = over_records(owners, applied, corpus)
+    of_the_whole = [
+        pair
+        for rule in rules
+        if rule.scope is Scope.CORPUS and rule in wanted
+        for pair in _guarded(rule, corpus.home, corpus)
+    ]
     found: dict[Diagnostic, None] = {}
-
-    def add(rule: Rule, finding: Finding) -> None:
+    for code, finding in itertools.chain(of_records, of_the_whole, _attributed(by_code, corpus)):
+        rule = by_code[code]
         if rule in wanted or rule.scope is Scope.RUN:
-            found.setdefault(_diagnostic(rule, finding))
-
-    for rule, finding in _over_records(rules, wanted, corpus, by_code):
-        add(rule, finding)
-    for rule in rules:
-        if rule.scope is Scope.CORPUS and rule in wanted:
-            for owner, finding in _guarded(rule, by_code, corpus.home, corpus):
-                add(owner, finding)
-    for owner, finding in _attributed(by_code, corpus):
-        add(owner, finding)
+            found.setdefault(_diagnostic(rule, finding, corpus))
     kept, ignored = _sift(found, by_code, corpus)
-    kept += [_diagnostic(owner, finding) for owner, finding in _judge_ignores(by_code, ignored, wanted, corpus)]
+    kept += [_diagnostic(owner, finding, corpus) for owner, finding in _judge_ignores(by_code, ignored, wanted, corpus)]
     logs, pages, calls = corpus.counts
     return Report(tuple(sorted(set(kept), key=_causes_first)), tuple(ignored), logs, pages, calls)
 
 
-def _over_records(
-    rules: Sequence[Rule], wanted: Collection[Rule], corpus: Corpus, by_code: dict[str, Rule]
-) -> Iterator[tuple[Rule, Finding]]:
-    """One pass over the store. Of a record that does not load nothing is said but why."""
-    owners = sorted((rule for rule in rules if rule.owns is not None), key=lambda rule: rule.code == _LAST_RESORT)
-    applied = [rule for rule in rules if rule.scope is Scope.RECORD and rule in wanted]
-    always = [rule for rule in applied if rule.stands]
-    with _without_collection():
-        for item in itertools.chain(corpus.store.problems, corpus.store):
-            if isinstance(item, Problem):
-                corpus.remember_unread(item)
-                owner = next(rule for rule in owners if rule.owns is not None and rule.owns(item))
-                yield owner, Finding(Location(corpus.name(item.path), item.line, item.pointer), item.message, item.fix)
-                continue
-            corpus.remember(item)
-            place = Location(corpus.name(item.entry.path))
-            for rule in always if corpus.is_set_aside(item.entry.log) else applied:
-                # Inline, not `_guarded`: sixty rules a record make every call count.
-                try:
-                    for finding in rule.check(item, corpus):
-                        yield rule, finding
-                except Exception as error:  # noqa: BLE001 - the check fails closed whatever a rule does
-                    yield by_code["EV901"], _crash(rule, error, place)
-
-
-def _guarded(rule: Rule, by_code: dict[str, Rule], at: Location, *arguments: object) -> list[tuple[Rule, Finding]]:
+def _guarded(rule: Rule, at: Location, corpus: Corpus) -> Found:
     """Run one rule; an exception of any kind becomes EV901, so that no crash is a pass."""
     try:
-        return [(rule, finding) for finding in rule.check(*arguments)]
+        return [(rule.code, finding) for finding in rule.check(corpus)]
     except Exception as error:  # noqa: BLE001 - as above
-        return [(by_code["EV901"], _crash(rule, error, at))]
+        return [(CRASHED, crash(rule, error, at))]
 
 
-def _crash(rule: Rule, error: Exception, at: Location) -> Finding:
-    fix = error.fix if isinstance(error, EvidenceError) else ""
-    return Finding(at, f"{rule.code} {rule.name} could not be checked: {type(error).__name__}: {error}", fix)
-
-
-def _attributed(by_code: dict[str, Rule], corpus: Corpus) -> Iterator[tuple[Rule, Finding]]:
+def _attributed(by_code: Collection[str], corpus: Corpus) -> Iterator[tuple[str, Finding]]:
     """What evaluating the claims and tables found, each with the code of its rule, whatever that rule's own scope."""
     try:
-        pairs = corpus.book.findings
-    except Exception as error:  # noqa: BLE001 - as above
+        pairs = corpus.attributed
+    except Exception as error:  # noqa: BLE001 - the check fails closed whatever a rule does
         message = f"claims and tables could not be evaluated: {type(error).__name__}: {error}"
-        yield by_code["EV901"], Finding(corpus.home, message)
+        yield CRASHED, Finding(corpus.home, message)
         return
     for code, finding in pairs:
         if code in by_code:
-            yield by_code[code], finding
+            yield code, finding
         else:
-            yield by_code["EV901"], Finding(finding.at, f"{code} is no rule, yet it found: {finding.message}")
+            yield CRASHED, Finding(finding.at, f"{code} is no rule, yet it found: {finding.message}")
 
 
-def _diagnostic(rule: Rule, finding: Finding) -> Diagnostic:
+def _diagnostic(rule: Rule, finding: Finding, corpus: Corpus) -> Diagnostic:
     return Diagnostic(
         rule.code,
         rule.name,
@@ -253,7 +219,7 @@ def _diagnostic(rule: Rule, finding: Finding) -> Diagnostic:
         finding.at,
         finding.message,
         finding.fix or rule.hint,
-        finding.cited,
+        finding.cited or corpus.citing(finding.at.path),
     )
 
 
@@ -299,15 +265,3 @@ def _judge_ignores(
         for waiver in page.waivers:
             if waiver.fault:
                 yield by_code["EV903"], Finding(page.at(waiver.line), waiver.fault, waiver.form)
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Records hold no cycles; looking for some after every few thousand objects costs a third of the pass."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from evidence.checker.corpus import Corpus, Fault
 from evidence.checker.facts import Facts
-from evidence.checker.registry import record_rule
+from evidence.checker.registry import corpus_rule, record_rule
 from evidence.checker.rules.environment import field_at_fault
 from evidence.diagnostics import Finding
 from evidence.schema import (
@@ -117,8 +117,8 @@ def _has_numbers(cell: object) -> bool:
     return bool(getattr(cell, "reported", ()) or getattr(cell, "processes", ()))
 
 
-@record_rule("EV303", "partial-gate")
-def partial_gate(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+@corpus_rule("EV303", "partial-gate")
+def partial_gate(corpus: Corpus) -> Iterator[Finding]:
     """A claim stands on a gate that ran on a selection only.
 
     ## What it checks
@@ -130,10 +130,14 @@ def partial_gate(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     ## How to fix it
     Run the whole gate and measure again, or show the log in a table without a claim.
     """
-    if loaded.entry.log not in corpus.stated:
-        return
+    for log in sorted(corpus.memory.partial & corpus.stated.keys()):
+        if not corpus.is_set_aside(log):
+            yield from _partial(corpus, corpus.store.load(log))
+
+
+def _partial(corpus: Corpus, loaded: Loaded) -> Iterable[Finding]:
     used = {outcome.gate for _, _, outcome in corpus.facts(loaded).outcomes if isinstance(outcome, Passed)}
-    yield from corpus.fault(
+    return corpus.fault(
         loaded,
         (
             Fault(f"gate {gate.name!r} ran on a selection only: {gate.selection}", ("gates", index, "selection"))

@@ -231,7 +231,7 @@ def unsupported_percentile(corpus: Corpus) -> Iterator[Finding]:
             text = column if isinstance(column, str) else column.value or column.ratio or column.change
             if text and cells and (message := _too_few_for(parse_quantity(text), cells)):
                 yield Finding(placed.at("columns", index), f"{id_}: {message}")
-    for log in sorted(corpus.imported):
+    for log in sorted(corpus.memory.imported):
         if not corpus.is_set_aside(log):
             yield from _of_import(corpus, corpus.store.load(log))
 

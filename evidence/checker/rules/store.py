@@ -10,11 +10,8 @@ from evidence.checker.corpus import Corpus, Fault
 from evidence.checker.registry import corpus_rule, load_rule, record_rule
 from evidence.diagnostics import Finding, Location, Severity
 from evidence.errors import LedgerError, UnknownVersionError
-from evidence.readings import processes_of
-from evidence.schema import Imported, log_date
+from evidence.schema import log_date
 from evidence.store import MAXIMUM_LOG_BYTES, RECORD_NAME, Loaded, Problem
-
-_LEAST_VALUES = 6
 
 
 @load_rule("EV001", "unreadable-record")
@@ -75,8 +72,8 @@ def path_mismatch(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
         yield from corpus.fault(loaded, [Fault(message, ("started_at",))])
 
 
-@record_rule("EV004", "duplicate-record", waivable=False, stands=True)
-def duplicate_record(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
+@corpus_rule("EV004", "duplicate-record", waivable=False)
+def duplicate_record(corpus: Corpus) -> Iterator[Finding]:
     """Two logs hold the same samples.
 
     ## What it checks
@@ -90,30 +87,13 @@ def duplicate_record(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     ## How to fix it
     Remove the log that is the copy: the one whose path does not agree with how it was measured.
     """
-    prints, log = _prints(loaded), loaded.entry.log
-    shared = [other for one in prints if (other := corpus.prints.setdefault(one, log)) != log]
-    if shared:
-        first = min(shared)
-        message = f"{len(shared)} of {len(prints)} columns of values are those of {first}, digit for digit"
-        yield from corpus.fault(loaded, [Fault(message)])
-
-
-def _prints(loaded: Loaded) -> set[int]:
-    """Return hashes of the value columns: hashes only, so that ten thousand records fit in memory."""
-    found: set[int] = set()
-    for cell in loaded.record.cells:
-        if isinstance(cell, Imported) and cell.reported:
-            values = tuple(one.value for one in cell.reported)
-            if len(set(values)) >= _LEAST_VALUES:
-                found.add(hash(values))
-        for process in processes_of(cell):
-            for column in process.samples:
-                values = column.values
-                if len(values) >= _LEAST_VALUES and values.count(values[0]) < len(values):
-                    found.add(hash(values))
-            if process.requests is not None and len(set(process.requests.latency_s)) >= _LEAST_VALUES:
-                found.add(hash(process.requests.latency_s))
-    return found
+    first_with: dict[int, str] = {}
+    for log, prints in sorted(corpus.memory.prints.items()):
+        shared = [other for one in prints if (other := first_with.setdefault(one, log)) != log]
+        if shared:
+            message = f"{len(shared)} of {len(prints)} columns of values are those of {min(shared)}, digit for digit"
+            file = f"{log}/{RECORD_NAME}"
+            yield Finding(_place(corpus, file), message, "", _cited(corpus, file))
 
 
 @corpus_rule("EV005", "ledger-mismatch", waivable=False)
@@ -154,16 +134,16 @@ def ledger_mismatch(corpus: Corpus) -> Iterator[Finding]:
             )
         elif (digest := _digest(corpus, file)) != entries[file]:
             message = f"has the sha256 {digest}, {ledger.FILE_NAME} says {entries[file]}"
-            if _log_of(file) not in corpus.unread:
+            if _log_of(file) not in corpus.memory.unread:
                 yield Finding(_place(corpus, file), message, "", _cited(corpus, file))
-    for file in sorted(entries.keys() - set(files) - corpus.artifacts.keys()):
+    for file in sorted(entries.keys() - set(files) - corpus.memory.artifacts.keys()):
         yield Finding(Location(name, ledger.line_of(text, file)), f"lists {file}, which is not there")
 
 
 def _digest(corpus: Corpus, file: str) -> str | None:
     log, _, name = file.rpartition("/")
-    if name == RECORD_NAME and log in corpus.seen:
-        return corpus.seen[log]
+    if name == RECORD_NAME and log in corpus.memory.seen:
+        return corpus.memory.seen[log]
     return corpus.digest(f"{corpus.store.root}/{file}")
 
 
@@ -307,7 +287,8 @@ def uncited_log(corpus: Corpus) -> Iterator[Finding]:
     Show the log in a table, also if it shows no gain; or say in a claims file under `logs:` why it is not to be cited.
     """
     cited = {entry.series for entry in corpus.store.entries if entry.log in corpus.cited}
+    passed_over = corpus.memory.superseded | corpus.memory.unread
     for entry in corpus.store.entries:
-        known = entry.log in corpus.superseded or entry.log in corpus.unread or corpus.is_set_aside(entry.log)
+        known = entry.log in passed_over or corpus.is_set_aside(entry.log)
         if entry.series not in cited and entry.log in corpus.newest and not known:
             yield Finding(Location(corpus.name(entry.path)), f"no page shows {entry.series}")

@@ -1,0 +1,194 @@
+"""Owns the pass over the records: each is read once and every record rule applied to it, in one process or several.
+
+A series stays in one process, because rules compare a log with the one before it. What a process remembers of its share
+is merged, so that a report is the same however many there were. A process that does not end well is a finding.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import signal
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, TypeAlias
+
+from evidence.diagnostics import Finding, Location
+from evidence.errors import EvidenceError
+from evidence.store import Entry, Loaded, Problem
+
+if TYPE_CHECKING:
+    from evidence.checker.corpus import Corpus
+    from evidence.checker.registry import Rule
+
+CRASHED = "EV901"
+"""The rule that reports rules that could not be checked."""
+
+_LAST_RESORT = "EV001"
+"""The rule that takes every record that cannot be loaded and that no other rule owns."""
+_MOST_PROCESSES = 4
+_WORTH_A_PROCESS = 500
+"""Records that take as long as starting a process and taking over what it found."""
+
+Found: TypeAlias = list[tuple[str, Finding]]
+"""Codes with what their rules found."""
+
+
+def crash(rule: Rule, error: Exception, at: Location) -> Finding:
+    """Return the finding that a rule could not be checked."""
+    fix = error.fix if isinstance(error, EvidenceError) else ""
+    return Finding(at, f"{rule.code} {rule.name} could not be checked: {type(error).__name__}: {error}", fix)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """The rules of a pass, by what they are applied to."""
+
+    owners: tuple[Rule, ...]
+    """Those that take records that do not load."""
+    applied: tuple[Rule, ...]
+    standing: tuple[Rule, ...]
+    """Those of them that are applied to logs that are not to be cited too."""
+
+
+def over_records(owners: Iterable[Rule], applied: Iterable[Rule], corpus: Corpus) -> Found:
+    """Apply rules to every record of the store. Of a record that does not load nothing is said but why.
+
+    Args:
+        owners: The rules that take records that do not load.
+        applied: The rules over records that do.
+        corpus: What is checked; it remembers of the records what rules over the whole need.
+    """
+    by_rank = sorted(owners, key=lambda rule: rule.code == _LAST_RESORT)
+    chosen = _Rules(tuple(by_rank), tuple(applied), tuple(rule for rule in applied if rule.stands))
+    found: Found = []
+    for problem in corpus.store.problems:
+        found.append(_unread(problem, chosen, corpus))
+    first, *others = _shares(corpus.store.entries, corpus.options.processes or _processes(len(corpus.store.entries)))
+    with _without_collection():
+        corpus.prepare()
+        workers = [_Worker(share, chosen, corpus) for share in others]
+        try:
+            found += _pass(first, chosen, corpus)
+            for worker in workers:
+                found += worker.result(corpus)
+        finally:
+            for worker in workers:
+                worker.end()
+    return found
+
+
+def _processes(records: int) -> int:
+    """Return how many processes a pass takes: no more than there are cores, or than there is work for."""
+    if not hasattr(os, "fork"):
+        return 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(_MOST_PROCESSES, cores, records // _WORTH_A_PROCESS))
+
+
+def _shares(entries: Sequence[Entry], count: int) -> list[list[Entry]]:
+    """Part the logs into shares of about one size, each of whole series and in order of name."""
+    if count == 1:
+        return [list(entries)]
+    series: dict[str, list[Entry]] = {}
+    for entry in entries:
+        series.setdefault(entry.series, []).append(entry)
+    shares: list[list[Entry]] = [[] for _ in range(count)]
+    placed = 0
+    for logs in series.values():
+        shares[min(count - 1, placed * count // len(entries))] += logs
+        placed += len(logs)
+    return [sorted(share, key=lambda entry: entry.log) for share in shares]
+
+
+def _pass(entries: Iterable[Entry], rules: _Rules, corpus: Corpus) -> Found:
+    found: Found = []
+    for item in corpus.store.stream(entries):
+        if isinstance(item, Problem):
+            found.append(_unread(item, rules, corpus))
+            continue
+        corpus.remember(item)
+        for rule in rules.standing if corpus.is_set_aside(item.entry.log) else rules.applied:
+            # Sixty rules a record make every call count: nothing is called here but the rule.
+            try:
+                for finding in rule.check(item, corpus):
+                    found.append((rule.code, finding))
+            except Exception as error:  # noqa: BLE001 - the check fails closed whatever a rule does
+                found.append((CRASHED, crash(rule, error, _place(item, corpus))))
+    return found
+
+
+def _place(loaded: Loaded, corpus: Corpus) -> Location:
+    return Location(corpus.name(loaded.entry.path))
+
+
+def _unread(problem: Problem, rules: _Rules, corpus: Corpus) -> tuple[str, Finding]:
+    corpus.remember_unread(problem)
+    owner = next(rule for rule in rules.owners if rule.owns is not None and rule.owns(problem))
+    at = Location(corpus.name(problem.path), problem.line, problem.pointer)
+    return owner.code, Finding(at, problem.message, problem.fix)
+
+
+class _Worker:
+    """A process that makes a share of the pass, forked from this one: it starts with all that is read already."""
+
+    def __init__(self, share: list[Entry], rules: _Rules, corpus: Corpus) -> None:
+        self._share = share
+        reading, writing = os.pipe()
+        self._id = os.fork()
+        if self._id == 0:
+            os.close(reading)
+            _work(share, rules, corpus, writing)
+        os.close(writing)
+        self._stream: IO[bytes] = open(reading, "rb")  # noqa: SIM115, PTH123 - a descriptor
+        self._is_over = False
+
+    def result(self, corpus: Corpus) -> Found:
+        """Wait for what the process found, and take over what it remembers."""
+        said = self._stream.read()
+        if code := self._wait():
+            first, last = self._share[0].log, self._share[-1].log
+            message = f"{len(self._share)} records were not checked, {first} to {last}: a process ended with {code}"
+            return [(CRASHED, Finding(corpus.home, message, "run the check again, with --jobs 1 if it fails again"))]
+        found: Found
+        found, memory = pickle.loads(said)
+        corpus.memory.merge(memory)
+        return found
+
+    def end(self) -> None:
+        """End the process if it still runs: the pass was given up."""
+        self._stream.close()
+        if not self._is_over:
+            os.kill(self._id, signal.SIGKILL)
+            self._wait()
+
+    def _wait(self) -> int:
+        _, status = os.waitpid(self._id, 0)
+        self._is_over = True
+        return os.waitstatus_to_exitcode(status)
+
+
+def _work(share: list[Entry], rules: _Rules, corpus: Corpus, writing: int) -> None:
+    """Make a share of the pass in a forked process, and end it: nothing of the parent's is flushed or run twice."""
+    code = 1
+    try:
+        found = _pass(share, rules, corpus)
+        with open(writing, "wb") as stream:
+            pickle.dump((found, corpus.memory), stream, protocol=pickle.HIGHEST_PROTOCOL)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Records hold no cycles; looking for some after every few thousand objects costs a third of the pass."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -26,7 +26,7 @@ from mkdocs.utils import get_relative_url
 from evidence import figures, generated
 from evidence.checker.catalogue import RULES
 from evidence.checker.corpus import Corpus
-from evidence.checker.registry import run
+from evidence.checker.runs import run
 from evidence.diagnostics import Diagnostic, Finding, Location, Severity
 from evidence.errors import EvidenceError
 from evidence.macros import PLUGIN, Build, Macros
@@ -109,7 +109,7 @@ class EvidencePlugin(BasePlugin[NoOptions]):  # type: ignore[misc]
                 raise EvidenceError(f"docs_dir is {config.docs_dir}, mkdocs.yml says {project.docs}")  # noqa: TRY301
             _require_macros(config.plugins, self.macros)
             corpus = Corpus(project)
-            build = Build(corpus.book, {}, {}, corpus.ignores)
+            build = Build(corpus.book, {}, {}, corpus.pictures, project.docs, corpus.ignores)
             self._session = _Session(corpus, build, {page.uri: page for page in corpus.pages})
         except (EvidenceError, UnicodeDecodeError) as error:
             fix = error.fix if isinstance(error, EvidenceError) else "save the page as UTF-8"

@@ -27,7 +27,7 @@ from evidence import ledger, lock, printed, statistics, units
 from evidence.book import Book
 from evidence.checker.catalogue import RULES
 from evidence.checker.corpus import Corpus
-from evidence.checker.registry import run
+from evidence.checker.runs import run
 from evidence.diagnostics import Severity
 from evidence.errors import ComparisonError
 from evidence.project import Project

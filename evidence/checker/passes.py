@@ -15,13 +15,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, TypeAlias
 
+from evidence.checker.registry import Rule
 from evidence.diagnostics import Finding, Location
 from evidence.errors import EvidenceError
 from evidence.store import Entry, Loaded, Problem
 
 if TYPE_CHECKING:
     from evidence.checker.corpus import Corpus
-    from evidence.checker.registry import Rule
 
 CRASHED = "EV901"
 """The rule that reports rules that could not be checked."""

@@ -14,7 +14,8 @@ from typing import Any
 from urllib.parse import quote
 
 from evidence import __version__, statistics
-from evidence.checker.registry import Ignored, Report, Rule
+from evidence.checker.registry import Rule
+from evidence.checker.runs import Ignored, Report
 from evidence.diagnostics import Diagnostic, Location, Severity
 from evidence.readings import Quantity, process_values
 from evidence.schema import Cell, Crashed, Imported, Metric, Rejected, Skipped

@@ -12,7 +12,8 @@ import click
 from evidence.commands import CLEAN, FINDINGS, ROOT, UNCHECKED, errors, patterns
 
 if TYPE_CHECKING:
-    from evidence.checker.registry import Report, Rule
+    from evidence.checker.registry import Rule
+    from evidence.checker.runs import Report
 
 _COULD_NOT_CHECK = ("EV901", "EV905")
 
@@ -40,7 +41,7 @@ def check(
     with errors():
         from evidence.checker import catalogue, reports
         from evidence.checker.corpus import Corpus, Options
-        from evidence.checker.registry import run
+        from evidence.checker.runs import run
         from evidence.project import Project
 
         selected = catalogue.select(patterns(select), patterns(ignore))

@@ -12,7 +12,7 @@ from benchmarks.evidence.mutants.site import write_site
 from benchmarks.evidence.mutants.workbench import Mutant, mutate
 from evidence.checker.catalogue import RULES
 from evidence.checker.corpus import Corpus, Options
-from evidence.checker.registry import run
+from evidence.checker.runs import run
 from evidence.diagnostics import Diagnostic
 from evidence.project import Project
 

@@ -7,7 +7,7 @@ from benchmarks.evidence.projects import digest_of_files, write_store
 from benchmarks.evidence.records import RUNS, Tree, log_of, record
 from evidence.checker.catalogue import RULES
 from evidence.checker.corpus import Corpus
-from evidence.checker.registry import run
+from evidence.checker.runs import run
 from evidence.project import Project
 from evidence.schema import EngineWorkload, OpWorkload, series
 from evidence.schema.text import dump, parse

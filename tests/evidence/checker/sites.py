@@ -14,7 +14,7 @@ from evidence import ledger, lock, printed
 from evidence.book import Book
 from evidence.checker.catalogue import RULES
 from evidence.checker.corpus import Corpus, Options
-from evidence.checker.registry import Report, run
+from evidence.checker.runs import Report, run
 from evidence.diagnostics import Diagnostic
 from evidence.project import Project
 from evidence.repository import Repository

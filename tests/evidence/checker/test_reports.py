@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from evidence.checker import reports
 from evidence.checker.catalogue import RULES
 from evidence.checker.ignores import Ignore
-from evidence.checker.registry import Ignored, Report
+from evidence.checker.runs import Ignored, Report
 from evidence.diagnostics import Diagnostic, Location, Severity
 
 HOSTILE = "\x1b[31mred\x1b]8;;http://x\x07 [bold]markup[/bold] \u202egnp.exe\u2066 ::error::x\r\n%0A,:'\"<b>&\x00"

@@ -7,7 +7,8 @@ import datetime
 import pytest
 
 from evidence.checker.catalogue import RULES
-from evidence.checker.registry import record_rule, run
+from evidence.checker.registry import record_rule
+from evidence.checker.runs import run
 from evidence.diagnostics import Finding
 from evidence.errors import ProjectError
 from tests.evidence.checker.cases import Case, bad, edited, good

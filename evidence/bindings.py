@@ -27,7 +27,7 @@ _WORD = r"(?:faster|slower|smaller|larger|better|worse|same|inconclusive|incompa
 _TALLY_ITEM = rf"\d+{_GAP}(?:{_WORD}|with{_GAP}identical{_GAP}configuration{_GAP}left{_GAP}out)"
 _TALLY = rf"{_TALLY_ITEM}(?:,{_GAP}{_TALLY_ITEM})*"
 _VERDICT = r"[A-Z]{4,12}"
-_FACT = r"[^\r\n]{1,200}?"
+_FACT = r"[^\r\n\0]{1,200}?"
 _LETTER = re.compile(r"\w")
 _UNFOLLOWED = r"(?!\w|[.,]\d)"
 

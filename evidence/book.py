@@ -108,6 +108,10 @@ class Book:
             if log not in self._store:
                 unknown = UnknownNameError("log", log, [entry.log for entry in self._store.entries])
                 found.append((UNBACKED, Finding(placed.at(), f"logs.{log}: {unknown.message}", unknown.fix)))
+            try:
+                lint(placed.item.why, (), "status")
+            except ItemError as error:
+                found.append((error.code, Finding(placed.at(), f"logs.{log}: {error.message}", error.fix)))
         for id_ in self.ids:
             found += self._outcome(id_).findings
         return tuple(found)
@@ -277,7 +281,7 @@ class Book:
             if isinstance(placed.item, Claim):
                 return _Outcome(statements.build(placed, self.log, self.log_status), ())
             built = tables.build(placed, self.log, self.log_status)
-            lint_texts(placed.item, [device_of(self.log(series).record) for series in placed.item.series])
+            lint_texts(placed.item, [self.log(series).record for series in placed.item.series])
             return _Outcome(built, ())
         except ItemError as error:
             message = f"{placed.id}: {error.message}"

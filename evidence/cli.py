@@ -11,12 +11,15 @@ from evidence import __version__
 from evidence.commands import fail
 
 _COMMANDS = {
+    "audit": "evidence.commands.audit:audit",
     "check": "evidence.commands.check:check",
     "explain": "evidence.commands.rules:explain",
     "import": "evidence.commands.importing:import_file",
     "rules": "evidence.commands.rules:rules",
     "schema": "evidence.commands.schema:schema",
     "show": "evidence.commands.show:show",
+    "sync": "evidence.commands.sync:sync",
+    "update": "evidence.commands.update:update",
 }
 """Name -> module and function."""
 

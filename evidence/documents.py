@@ -59,7 +59,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A span that does not say what its claim gives, and what it should say."""
+    """A span that does not say what its claim gives, and what it should say. A sentence has one finding for all."""
 
     start: int
     end: int
@@ -96,10 +96,10 @@ class Held:
 
     @property
     def prose(self) -> str:
-        """The text with all that is held to a record blanked, line for line."""
+        """The text with FILLER for all that is held to a record, line for line."""
         text = blocks.blank(self.document.text)
         for start, end in self.values:
-            text = text[:start] + re.sub(r"[^\n]", masks.BLANK, text[start:end]) + text[end:]
+            text = text[:start] + re.sub(r"[^\n]", blocks.FILLER, text[start:end]) + text[end:]
         return text
 
 
@@ -112,6 +112,13 @@ class Documents:
     sentences: tuple[Placed[Sentence], ...] = ()
 
     @property
+    def all_findings(self) -> Iterator[tuple[str, Finding]]:
+        """Everything that is wrong, each with its rule; what is merely stale is the edits."""
+        yield from self.findings
+        for one in self.held:
+            yield from one.findings
+
+    @property
     def uses(self) -> Iterator[Use]:
         """Every place that prints from a claim or table, or means to."""
         for placed in self.sentences:
@@ -120,21 +127,21 @@ class Documents:
             yield from one.uses
 
 
-def paths(project: Project, repository: Repository | None, patterns: Sequence[str] = ()) -> tuple[Path, ...]:
+def paths(project: Project, repository: Repository | None, ignored: Sequence[str] = ()) -> tuple[Path, ...]:
     """Return the Markdown files outside the site: those that git tracks, and those that lie in the project's root.
 
-    `patterns` keeps those that match, in the form of .gitignore: `["*.md", "!/tests/"]`; none keeps all.
+    `ignored` leaves some out, in the form of .gitignore: `["/tests/"]`.
     """
     from pathspec import GitIgnoreSpec
 
-    wanted = GitIgnoreSpec.from_lines(patterns or ("*",))
+    unwanted = GitIgnoreSpec.from_lines(ignored)
     found = {path for path in project.root.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file()}
     if repository is not None:
         found.update(repository.tracked(project.root, *(f"**/*{suffix}" for suffix in SUFFIXES)))
     kept = (
         path for path in found if not path.is_relative_to(project.docs) and path.is_file() and not path.is_symlink()
     )
-    return tuple(sorted(path for path in kept if wanted.match_file(project.name(path))))
+    return tuple(sorted(path for path in kept if not unwanted.match_file(project.name(path))))
 
 
 def read(path: Path, project: Project) -> Document:
@@ -155,6 +162,20 @@ def read(path: Path, project: Project) -> Document:
         raise ProjectError(
             f"{name} is not UTF-8: {error.reason} at byte {error.start}", fix="store it as UTF-8"
         ) from None
+
+
+def load(found: Iterable[Path], project: Project, book: Book, store: Store) -> Documents:
+    """Read files, each once, and hold them; one that cannot be read is a finding."""
+    documents: list[Document] = []
+    findings: list[tuple[str, Finding]] = []
+    for path in sorted(set(found)):
+        try:
+            if path.is_file() and not path.is_symlink() and ".." not in path.parts:
+                documents.append(read(path, project))
+        except ProjectError as error:
+            findings.append((STALE, Finding(Location(project.name(path)), error.message, error.fix)))
+    held = hold(documents, book, store, project.docs)
+    return Documents(held.held, (*findings, *held.findings), held.sentences)
 
 
 def hold(documents: Sequence[Document], book: Book, store: Store, docs: Path) -> Documents:
@@ -201,8 +222,8 @@ def _bound(book: Book, names: set[str]) -> tuple[list[Binding], list[tuple[str, 
 
 @functools.lru_cache(maxsize=8)
 def _searched(text: str) -> str:
-    """The text with code blocks, comments and synced blocks blanked: where sentences are looked for."""
-    return masks.comments(masks.blocks(blocks.blank(text)))
+    """The text without code blocks, comments and what is filled into blocks: where sentences are looked for."""
+    return masks.comments(masks.blocks(blocks.blank(text, keeps_lines=False)))
 
 
 def digest_of(block: Block, logs: Iterable[str], text: str) -> str:
@@ -296,12 +317,14 @@ class _Holder:
             fix = "bring back what it said, or put it under Unreleased, sync, and seal it with the release"
             self._find(STALE, block.line, f"{message}; it is released ({block.release}) and not sealed", fix)
             return
+        finding = Finding(at, message, _SYNC)
         if is_released:
             self.held.unsealed.append(block)
             message = f"{block.key} stands under the release {block.release} and is not sealed"
-            self._find(STALE, block.line, message, "run `evidence sync --seal`, so that no later log rewrites it")
+            finding = Finding(at, message, "run `evidence sync --seal`, so that no later log rewrites it")
+            self.held.findings.append((STALE, finding))
         if said != wanted:
-            self.held.edits.append(Edit(*block.inner, wanted, Finding(at, message, _SYNC)))
+            self.held.edits.append(Edit(*block.inner, wanted, finding))
 
     def _rendered(self, block: Block) -> str:
         match block.kind:
@@ -334,11 +357,14 @@ class _Holder:
                 continue
             self.owned.append((*span, binding))
             self.held.values += [(value.start, value.end) for value in values]
+            finding = None
             for value in values:
                 if value.is_stale:
                     at = self.document.at(self.document.line(value.start))
                     message = f"this says {_short(value.text)}, and the claim {claim!r} gives {_short(value.wanted)}"
-                    finding = Finding(at, message, f"{_SYNC}; the sentence is bound at {binding.placed.at()}")
+                    finding = finding or Finding(
+                        at, message, f"{_SYNC}; the sentence is bound at {binding.placed.at()}"
+                    )
                     self.held.edits.append(Edit(value.start, value.end, value.wanted, finding))
 
     def _release_at(self, offset: int) -> str:

@@ -10,16 +10,19 @@ import functools
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast, get_args
 
 from mkdocs.exceptions import PluginError
 
+from evidence import pictures
 from evidence.book import Book, Unrenderable
 from evidence.checker.ignores import Ignore
 from evidence.diagnostics import Finding, Location
 from evidence.errors import EvidenceError, RecordError, UnknownNameError
 from evidence.pages.signatures import Signature, signature_of
 from evidence.pages.tokens import Mint, Piece
+from evidence.pictures import Pictures
 from evidence.renderers import html
 from evidence.renderers.charts import Kind
 from evidence.stance import evidence_of
@@ -31,6 +34,8 @@ Part: TypeAlias = Callable[["Build", Mapping[str, str], str], tuple[str, str]]
 """A macro: from the build, its arguments by name and the way to the site's root to HTML and to plain text."""
 
 PLUGIN = "evidence"
+_FIELDS = ("value", "diagnostic")
+"""Macros whose second argument is a field of a claim."""
 UNKNOWN, ARGUMENTS, CRASHED, UNBACKED = "EV702", "EV703", "EV901", "EV601"
 
 
@@ -58,6 +63,9 @@ class Build:
     """Claim -> path on the site of the page that holds its callout."""
     logs: Mapping[str, str]
     """Log -> path on the site of its own page, where claims without a callout are shown."""
+    pictures: Pictures = field(default_factory=lambda: Pictures({}))
+    docs: Path = Path()
+    """Folder of the site's sources."""
     accepted: Sequence[Ignore] = ()
     """Findings that somebody accepts for a time, wherever they say so."""
     mint: Mint = field(default_factory=Mint)
@@ -177,7 +185,7 @@ def _line() -> int:
 def _is_echo(call: Executed, error: Exception) -> bool:
     """Say whether the check reports the cause by itself, at its own place."""
     is_bare = isinstance(error, Unrenderable) and not error.findings
-    return isinstance(error, RecordError) or (is_bare and call.macro != "value")
+    return isinstance(error, RecordError) or (is_bare and call.macro not in _FIELDS)
 
 
 def _findings(call: Executed, error: Exception) -> tuple[tuple[str, Finding], ...]:
@@ -187,7 +195,7 @@ def _findings(call: Executed, error: Exception) -> tuple[tuple[str, Finding], ..
         return ((CRASHED, Finding(call.at, message, "report it: a macro must not fail this way")),)
     if isinstance(error, Unrenderable) and error.findings:
         return error.findings
-    if isinstance(error, UnknownNameError) or call.macro == "value":
+    if isinstance(error, UnknownNameError) or call.macro in _FIELDS:
         code = UNKNOWN
     elif isinstance(error, (Unrenderable, RecordError)):
         code = UNBACKED
@@ -222,6 +230,16 @@ def _says(build: Build, bound: Mapping[str, str], root: str) -> tuple[str, str]:
 def _value(build: Build, bound: Mapping[str, str], root: str) -> tuple[str, str]:
     view = build.book.value(bound["id"], bound["field"])
     return html.value(view, bound["id"], root, build.page_of(bound["id"])), view.text
+
+
+def _diagnostic(build: Build, bound: Mapping[str, str], root: str) -> tuple[str, str]:
+    view = build.book.diagnostic(bound["id"], bound["field"])
+    return html.diagnostic(view, root, build.logs.get(view.logs[0])), f"{view.figure.text} ({view.label})"
+
+
+def _figure(build: Build, bound: Mapping[str, str], root: str) -> tuple[str, str]:
+    view = pictures.drawn(build.pictures.named(bound["id"]), build.book, build.docs)
+    return html.figure(view, root), view.text
 
 
 def _environment(build: Build, bound: Mapping[str, str], root: str) -> tuple[str, str]:
@@ -261,10 +279,12 @@ def _borrowed(kind: Literal["external", "spec", "target"], origin: str) -> Part:
 _PARTS: Mapping[str, Part] = {
     "table": _table,
     "chart": _chart,
+    "diagnostic": _diagnostic,
     "claim": _claim,
     "says": _says,
     "value": _value,
     "environment": _environment,
+    "figure": _figure,
     "reproduce": _reproduce,
     "status": _status,
     "external": _borrowed("external", "source"),

@@ -170,6 +170,20 @@ class Labelled:
 
 
 @dataclass(frozen=True, slots=True)
+class Drawn:
+    """A figure: an image that was drawn from logs, with the sentence of its claim as its text."""
+
+    id: str
+    source: str
+    """Path of the image below docs/."""
+    text: str
+    caption: str
+    stance: tuple[tuple[str, str], ...]
+    evidence: tuple[Evidence, ...]
+    banner: Banner | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
     """A claim as shown: its sentence, verdict, note, and evidence."""
 

@@ -6,6 +6,7 @@ Everything is read when it is first asked for. Records stream by and are not kep
 from __future__ import annotations
 
 import collections
+import dataclasses
 import datetime
 import functools
 import hashlib
@@ -15,23 +16,27 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evidence import ledger
+from evidence import documents, ledger, pictures
 from evidence.book import Book, Unrenderable
 from evidence.checker.facts import Facts
 from evidence.checker.ignores import Ignore, Settings, page_waivers, read_settings, waivers_of
+from evidence.checker.memory import Memory
 from evidence.diagnostics import Finding, Location, Severity
+from evidence.documents import STALE, Documents
 from evidence.errors import EvidenceError, LedgerError
+from evidence.pictures import Pictures
 from evidence.project import Project
 from evidence.repository import Repository, RepositoryError
 from evidence.schema import Gate, log_date
+from evidence.schema.claims import Status
 from evidence.schema.places import line_of, pointer_of
 from evidence.store import RECORD_NAME, Loaded, Problem, Store
 
 if TYPE_CHECKING:
-    from evidence.pages.calls import Call, Page
+    from evidence.pages.calls import Call, Page, Place
     from evidence.tables.layout import CellKey
 
-PRINTING = ("claim", "says", "value", "table", "chart", "roofline", "figure", "reproduce")
+PRINTING = ("claim", "says", "value", "diagnostic", "table", "chart", "roofline", "figure", "reproduce")
 """Macros whose subject is the id of a claim or table."""
 STATING = ("claim", "says", "value")
 """Those of them that put a sentence or its number on the page."""
@@ -45,6 +50,8 @@ class Options:
     """The branch the ledger is compared with, beside HEAD."""
     is_release: bool = False
     """Warnings that must not stand in a release are errors."""
+    processes: int | None = None
+    """How many processes make the pass over the records; None: as many as are worth it."""
     today: datetime.date = field(default_factory=lambda: datetime.datetime.now(tz=datetime.UTC).date())
 
 
@@ -64,18 +71,8 @@ class Corpus:
         self.project = project
         self.options = options or Options()
         self.store = Store(project.logs)
-        self.seen: dict[str, str] = {}
-        """Log -> digest of its record, of the records that have gone by in the pass."""
-        self.artifacts: dict[str, str] = {}
-        """Path below the store -> digest, as the records that have gone by list their files."""
-        self.imported: set[str] = set()
-        """Logs whose record was read from a foreign file."""
-        self.unread: set[str] = set()
-        """Logs whose record does not load."""
-        self.superseded: set[str] = set()
-        """Logs that a record names as replaced by it."""
-        self.prints: dict[int, str] = {}
-        """Print of a column of samples -> the first log that holds it."""
+        self.memory = Memory()
+        """What is kept of the records that have gone by in the pass."""
         self.times: dict[int, tuple[str, float]] = {}
         """Hash of series, arm, workload and environment -> the last log that timed it, and its median."""
         self.gates_before: tuple[str, tuple[Gate, ...]] | None = None
@@ -86,7 +83,6 @@ class Corpus:
         self._facts: Facts | None = None
         self._told: set[str] = set()
         self._trees: dict[str, str | None] = {}
-        self._digests: dict[str, str | None] = {}
         self._last_text: tuple[Path, str] | None = None
         self._last_file: tuple[str, bytes | None] | None = None
 
@@ -101,22 +97,19 @@ class Corpus:
 
     def remember(self, loaded: Loaded) -> None:
         """Keep of a record what rules over the whole store need."""
-        log, record = loaded.entry.log, loaded.record
-        self.seen[log] = loaded.sha256
-        for artifact in record.artifacts:
-            self.artifacts[f"{log}/{artifact.path}"] = artifact.sha256
-        for old in record.supersedes:
-            self.superseded.add(old.log)
-        if record.origin is not None:
-            self.imported.add(log)
+        self.memory.add(loaded)
         series = loaded.entry.series
         self.gates_before = self._gates.get(series)
-        self._gates[series] = (log, loaded.record.gates)
+        self._gates[series] = (loaded.entry.log, loaded.record.gates)
 
     def remember_unread(self, problem: Problem) -> None:
         """Keep which log could not be read; a problem of another file leaves its log readable."""
         if problem.path.name == RECORD_NAME:
-            self.unread.add(problem.path.parent.relative_to(self.store.root).as_posix())
+            self.memory.unread.add(problem.path.parent.relative_to(self.store.root).as_posix())
+
+    def prepare(self) -> None:
+        """Read what every share of the pass needs, so that no process reads it anew."""
+        _ = self.book, self.ledger, self.newest, self.rerun, self.history, self.address
 
     def facts(self, loaded: Loaded) -> Facts:
         """Return the shared views of a record; those of the last one asked for are kept."""
@@ -133,7 +126,7 @@ class Corpus:
             return ()
         more = f" (and {len(found) - 1} more like it)" if len(found) > 1 else ""
         at = self.place(loaded, *found[0].parts)
-        return (Finding(at, f"{found[0].message}{more}", fix, self.cited.get(loaded.entry.log, ()), severity),)
+        return (Finding(at, f"{found[0].message}{more}", fix, severity=severity),)
 
     def tell_once(self, message: str, fix: str = "") -> Iterator[Finding]:
         """Yield a finding about the whole project the first time it is met: one cause is not one finding a record."""
@@ -151,10 +144,11 @@ class Corpus:
 
     def digest(self, path: str) -> str | None:
         """Return the sha256 of a file, read once; None if there is no such file."""
-        if path not in self._digests:
+        digests = self.memory.digests
+        if path not in digests:
             data = self.content(path)
-            self._digests[path] = None if data is None else hashlib.sha256(data).hexdigest()
-        return self._digests[path]
+            digests[path] = None if data is None else hashlib.sha256(data).hexdigest()
+        return digests[path]
 
     def content(self, path: str) -> bytes | None:
         """Return the bytes of a file, None if there is no such file; rules ask in turn, so the last one is kept."""
@@ -213,11 +207,25 @@ class Corpus:
     @functools.cached_property
     def book(self) -> Book:
         """The claims and tables, evaluated."""
-        return Book(self.project, self.store)
+        return Book(self.project, self.store, outlines=self.memory.outlines)
+
+    @functools.cached_property
+    def attributed(self) -> tuple[tuple[str, Finding], ...]:
+        """What evaluating the claims and tables, and looking for them outside the site, found, each with its rule.
+
+        That a claim stands on evidence not to be cited is no fault where all that is shown of it is labelled so.
+        """
+        labelled = {call.subject for call in self.uses if call.macro == "diagnostic"}
+        labelled -= {call.subject for call in self.uses if call.macro != "diagnostic"}
+        settled = {
+            pair for id_ in labelled & set(self.book.ids) for pair in self.book.findings_of(id_) if pair[0] == "EV612"
+        }
+        kept = (pair for pair in self.book.findings if pair not in settled)
+        return (*kept, *(pair for pair in self.documents.all_findings if pair[0] != STALE))
 
     def of(self, code: str) -> tuple[Finding, ...]:
         """Return what evaluating the claims and tables found for one rule."""
-        return tuple(finding for found, finding in self.book.findings if found == code)
+        return tuple(finding for found, finding in self.attributed if found == code)
 
     def shown_by(self, table: str) -> frozenset[CellKey]:
         """Return the cells a table shows: log, arm, workload; none if it cannot be shown."""
@@ -259,6 +267,52 @@ class Corpus:
             yield from page.calls
 
     @functools.cached_property
+    def documents(self) -> Documents:
+        """The Markdown that no macro runs on, held to the claims."""
+        from evidence.pages.blocks import is_marked
+
+        marked = [self.project.docs / page.uri for page in self.pages if is_marked(page.front.body)]
+        named = [self.project.root / page for one in self.book.claims.sentences for page in one.item.page]
+        outside = documents.paths(self.project, self.repository, self.settings.ignored_markdown)
+        return documents.load((*outside, *marked, *named), self.project, self.book, self.store)
+
+    @functools.cached_property
+    def pictures(self) -> Pictures:
+        """The figures of the site, by the files beside their images."""
+        return pictures.load(self.project)
+
+    @functools.cached_property
+    def uses(self) -> tuple[Call, ...]:
+        """Every call on every page, and what stands for one in Markdown that no macro runs on."""
+        outside = (call for _, calls in self._printed_by_documents() for call in calls)
+        return (*self.calls, *outside, *self._told_by_figures())
+
+    @property
+    def surfaces(self) -> Iterator[tuple[str, tuple[Call, ...]]]:
+        """Every page and document with what it prints: each is read by itself."""
+        outside = dict(self._printed_by_documents())
+        for page in self.pages:
+            yield page.path, (*page.calls, *outside.pop(page.path, ()))
+        yield from outside.items()
+
+    def _told_by_figures(self) -> Iterator[Call]:
+        """Yield, for each call of a figure, the sentence it tells: that of its claim."""
+        for call in self.calls:
+            if call.macro == "figure" and call.subject in self.pictures.by_id:
+                yield dataclasses.replace(call, macro="says", arguments=(self.pictures.by_id[call.subject].file.claim,))
+
+    def _printed_by_documents(self) -> Iterator[tuple[str, tuple[Call, ...]]]:
+        from evidence.pages.calls import Call
+
+        by_path: dict[str, list[Call]] = {}
+        for use in self.documents.uses:
+            arguments = (use.id, use.field) if use.field else (use.id,)
+            place: Place = "inline" if use.is_inline else "block"
+            call = Call(use.macro, arguments, (), use.at, is_literal=True, is_direct=True, place=place)
+            by_path.setdefault(use.at.path, []).append(call)
+        yield from ((path, tuple(calls)) for path, calls in by_path.items())
+
+    @functools.cached_property
     def counts(self) -> tuple[int, int, int]:
         """How many logs, pages and calls there are."""
         return len(self.store.entries), len(self.pages), sum(len(page.calls) for page in self.pages)
@@ -273,6 +327,25 @@ class Corpus:
         """Log -> the calls that print a sentence, or a number of one, from it."""
         return self._cited_by(STATING)
 
+    def citing(self, path: str) -> tuple[Location, ...]:
+        """Return the calls that print from the log that a file belongs to; none if it is no log's."""
+        below = path.removeprefix(self._below)
+        return self.cited.get("/".join(below.split("/")[:2]), ()) if below != path else ()
+
+    @functools.cached_property
+    def _below(self) -> str:
+        return f"{self.name(self.store.root)}/"
+
+    def statuses_of(self, log: str) -> tuple[Status | None, ...]:
+        """Return the statuses of the items that print from a log."""
+        items = {call.subject for call in self.uses if log in map(self._log_named, self._series_of(call))}
+        return tuple(self.book.status(item) for item in sorted(items)) or (None,)
+
+    def limits_commits(self, loaded: Loaded) -> bool:
+        """Whether the project says how many commits a log may be behind; a release is held to what it says of none."""
+        limits = self.settings.ages.of(loaded.entry.series, self.book.log_status.get(loaded.entry.log))
+        return limits.commits is not None and not self.options.is_release
+
     def is_set_aside(self, log: str) -> bool:
         """Whether the claims files say that a log is not to be cited."""
         status = self.book.log_status.get(log)
@@ -280,7 +353,7 @@ class Corpus:
 
     def _cited_by(self, macros: tuple[str, ...]) -> Mapping[str, tuple[Location, ...]]:
         cited: dict[str, list[Location]] = {}
-        for call in self.calls:
+        for call in self.uses:
             if call.macro in macros:
                 for log in filter(None, map(self._log_named, self._series_of(call))):
                     cited.setdefault(log, []).append(call.at)

@@ -7,9 +7,10 @@ import fnmatch
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from evidence.checker.ages import Ages, read_ages
 from evidence.claims import Claims
 from evidence.diagnostics import Diagnostic, Location
 from evidence.errors import ProjectError, nearest
@@ -17,7 +18,7 @@ from evidence.pages.calls import Page
 
 FILE_NAMES = ("evidence.toml", "pyproject.toml")
 
-_KEYS = ("base", "ignore")
+_KEYS = ("base", "ignore", "ignore_markdown", "maximum_age")
 _ENTRY_KEYS = ("rule", "path", "reason", "owner", "until")
 _ENTRY = re.compile(r"^\s*\[\[\s*(?:tool\s*\.\s*evidence\s*\.\s*)?ignore\s*\]\]", re.MULTILINE)
 
@@ -56,6 +57,10 @@ class Settings:
     base: str | None = None
     """The branch that the ledger is compared with."""
     ignores: tuple[Ignore, ...] = ()
+    ignored_markdown: tuple[str, ...] = ()
+    """Patterns, in the form of .gitignore, of Markdown outside docs that is not held to the claims."""
+    ages: Ages = field(default_factory=Ages)
+    """How old evidence may be."""
 
 
 def waivers_of(claims: Claims) -> Iterator[Ignore]:
@@ -101,7 +106,17 @@ def read_settings(root: Path) -> Settings:
             _ignore(Location(path.name, lines[index] if index < len(lines) else 1), entry)
             for index, entry in enumerate(entries)
         ),
+        _patterns(path.name, table.get("ignore_markdown", [])),
+        read_ages(path.name, table.get("maximum_age")),
     )
+
+
+def _patterns(where: str, value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
+        raise ProjectError(
+            f"{where}: ignore_markdown is not a list of patterns", fix='write ignore_markdown = ["/tests/"]'
+        )
+    return tuple(value)
 
 
 def _table(path: Path) -> Mapping[str, object] | None:

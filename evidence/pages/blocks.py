@@ -25,8 +25,11 @@ KINDS: dict[str, tuple[str, ...]] = {
 }
 """What may stand in an opening comment, and the words after it."""
 CLOSING = "<!-- /evidence -->"
+FILLER = "\0"
+"""Stands for what is held to a record, where text is searched."""
 
 _WAIVER = "allow"
+_ANY = re.compile(r"<!--\s*/?\s*evidence\b")
 _MARK = r"<!--\s*(?:/\s*evidence\b|evidence\b(?!\s*:\s*allow\b))"
 _PAIR = re.compile(
     rf"(<!--\s*evidence\b(?!\s*:\s*allow\b)(?:(?!-->).)*-->)((?:(?!{_MARK}).)*)(?=<!--\s*/\s*evidence\b)", re.S
@@ -110,19 +113,28 @@ class _Opening:
     seal: str
 
 
+def is_marked(text: str) -> bool:
+    """Whether a text may hold a block; most hold none, and need not be read."""
+    return _ANY.search(text) is not None
+
+
 def parse(text: str) -> Blocks:
     """Find the blocks of a text. Those in code, in HTML blocks and inside other comments are text."""
-    if "evidence" not in text or "<!--" not in text:
+    if not is_marked(text):
         return Blocks()
     return _Parser(text).run()
 
 
-def blank(text: str) -> str:
-    """The text with its blocks blanked, comments and all, line for line: what is in them is held to records."""
+def blank(text: str, *, keeps_lines: bool = True) -> str:
+    """The text with what is filled into its blocks blanked, offset for offset: that is held to records.
+
+    The comments stay, and what is between becomes FILLER, which is no space: what follows must not look like code.
+    """
     parts, end = [], 0
+    filled = re.compile(r"[^\n]" if keeps_lines else r".", re.DOTALL)
     for block in parse(text).blocks:
-        parts += [text[end : block.start], re.sub(r"[^\n]", masks.BLANK, text[block.start : block.end])]
-        end = block.end
+        parts += [text[end : block.inner[0]], filled.sub(FILLER, text[slice(*block.inner)])]
+        end = block.inner[1]
     return "".join([*parts, text[end:]])
 
 

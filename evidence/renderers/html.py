@@ -8,10 +8,11 @@ from __future__ import annotations
 from evidence.renderers.board import Listed, Unshown, board
 from evidence.renderers.charts import chart
 from evidence.renderers.claim import claim, says, value
+from evidence.renderers.figure import figure
 from evidence.renderers.fold import environment, gates, reproduce, stance
 from evidence.renderers.marks import chip
 from evidence.renderers.markup import anchor, escape
-from evidence.renderers.notices import borrowed, error_box, error_mark, waiver
+from evidence.renderers.notices import borrowed, diagnostic, error_box, error_mark, waiver
 from evidence.renderers.table import table
 
 __all__ = [
@@ -23,10 +24,12 @@ __all__ = [
     "chart",
     "chip",
     "claim",
+    "diagnostic",
     "environment",
     "error_box",
     "error_mark",
     "escape",
+    "figure",
     "gates",
     "reproduce",
     "says",

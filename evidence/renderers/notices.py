@@ -7,7 +7,8 @@ from datetime import date
 from typing import Literal
 
 from evidence.diagnostics import Finding
-from evidence.renderers.markup import escape
+from evidence.renderers.markup import address, escape, link
+from evidence.views import Labelled
 
 _ORIGINS = {"external": "reported by", "spec": "specified for", "target": "a target, not measured"}
 
@@ -38,6 +39,13 @@ def borrowed(kind: Literal["external", "spec", "target"], text: str, origin: str
     """A number that this project did not measure, with where it is from. The source is text, never a link."""
     words = f"{_ORIGINS[kind]} {origin}".strip()
     return f'<span class="ev-borrowed">{escape(text)} <small>({escape(words)})</small></span>'
+
+
+def diagnostic(view: Labelled, root: str = "", page: str | None = None) -> str:
+    """A number that no sentence may stand on, with the reason beside it, linked to the page of its log."""
+    interval = f" [{escape(view.figure.interval)}]" if view.figure.interval else ""
+    content = f"{escape(view.figure.text)}{interval} <small>({escape(view.label)})</small>"
+    return link(None if page is None else address(root, page), content, classes="ev-borrowed")
 
 
 def _finding(code: str, finding: Finding) -> str:

@@ -38,7 +38,8 @@ def claim(view: Statement) -> str:
 
 def value(view: Figure) -> str:
     """One number with its interval."""
-    return escape(f"{view.text} [{view.interval}]" if view.interval else view.text)
+    interval = view.interval if view.interval in ("", "exact") else f"95 % {view.interval}"
+    return escape(f"{view.text} ({interval})" if interval else view.text)
 
 
 def diagnostic(view: Labelled) -> str:

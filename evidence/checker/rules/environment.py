@@ -235,10 +235,10 @@ def unknown_commit(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     Push the branch that holds the commit, or measure a commit that will stay.
     """
     faults = []
-    for index, source in _trees(loaded.record):
+    for index, source in trees(loaded.record):
         if source.commit is None:
             faults.append(Fault(f"source {source.name!r} has no commit", ("sources", index, "commit")))
-        elif not _is_here(corpus, loaded.record, source):
+        elif not is_here(corpus, loaded.record, source):
             continue
         elif corpus.repository is None:
             yield from corpus.tell_once("could not check commits: git cannot be asked here", "run the check in a clone")
@@ -251,11 +251,13 @@ def unknown_commit(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     yield from corpus.fault(loaded, faults)
 
 
-def _trees(record: Record) -> Iterator[tuple[int, GitSource]]:
+def trees(record: Record) -> Iterator[tuple[int, GitSource]]:
+    """Yield the sources of a record that are git work trees, each with its number."""
     return ((index, source) for index, source in enumerate(record.sources) if isinstance(source, GitSource))
 
 
-def _is_here(corpus: Corpus, record: Record, source: GitSource) -> bool:
+def is_here(corpus: Corpus, record: Record, source: GitSource) -> bool:
+    """Whether a source is a work tree of this repository."""
     if source.repository is None or (record.provenance is not None and source.name == record.provenance.source):
         return True
     return corpus.address is not None and source.repository.removesuffix(".git") == corpus.address.removesuffix(".git")
@@ -279,8 +281,8 @@ def source_mismatch(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
 
 
 def _mismatches(record: Record, corpus: Corpus) -> Iterator[Fault]:
-    for index, source in _trees(record):
-        if source.commit is None or not _is_here(corpus, record, source) or source.commit not in corpus.history:
+    for index, source in trees(record):
+        if source.commit is None or not is_here(corpus, record, source) or source.commit not in corpus.history:
             continue
         if source.commit_tree_sha256 is None or source.tree_sha256 is None:
             yield Fault(f"source {source.name!r} has no digest to check its commit by", ("sources", index))
@@ -295,7 +297,8 @@ def stale_source(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
 
     ## What it checks
     Each of the measured paths has the recorded digest in the work tree. Only the newest log of a series is held to it:
-    older ones measured older code by intent. For a release it is an error.
+    older ones measured older code by intent. For a release it is an error. Where the project limits how many commits a
+    log may be behind (`maximum_age`), EV116 holds it to that instead.
 
     ## Why it matters
     The page speaks of code that is no longer there.
@@ -303,12 +306,12 @@ def stale_source(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     ## How to fix it
     Run the benchmark again; the new log joins the same series.
     """
-    if loaded.entry.log not in corpus.newest:
+    if loaded.entry.log not in corpus.newest or corpus.limits_commits(loaded):
         return
     root = corpus.repository.root if corpus.repository else corpus.project.root
     faults = []
-    for index, source in _trees(loaded.record):
-        if _is_here(corpus, loaded.record, source):
+    for index, source in trees(loaded.record):
+        if is_here(corpus, loaded.record, source):
             for at, path in enumerate(source.paths):
                 digest = corpus.digest(f"{root}/{path.path}")
                 if digest != path.sha256:
@@ -473,7 +476,7 @@ def private_data(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     data = loaded.entry.path.read_bytes() if loaded.data is None else loaded.data
     for kind, line in kinds_in(data, corpus.clean):
         at = Location(corpus.name(loaded.entry.path), line)
-        yield Finding(at, f"holds {kind}", "", corpus.cited.get(loaded.entry.log, ()))
+        yield Finding(at, f"holds {kind}")
         break
     for artifact in loaded.record.artifacts:
         path = loaded.entry.path.parent / artifact.path

@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evidence.pages import masks
 from evidence.pages.blocks import Block, blank, parse
+from evidence.project import MacroSettings
 
 CLOSE = "<!-- /evidence -->"
+MARKERS = MacroSettings().markers
 PIECES = st.sampled_from(
     [
         *("<!-- evidence: claim a -->", "<!-- evidence: table b -->", "<!-- evidence: value c ratio -->", CLOSE),
@@ -151,6 +154,12 @@ def test_a_block_after_one_that_is_not_closed_is_still_found() -> None:
 )
 def test_a_block_knows_the_release_it_stands_under(above: str, release: str) -> None:
     assert only(f"{above}- <!-- evidence: claim a -->x{CLOSE}\n").release == release
+
+
+def test_a_line_that_begins_with_a_block_does_not_look_like_code() -> None:
+    blanked = blank(f"a\n\n<!-- evidence: claim a -->\n{CLOSE}\n<!-- evidence: says a -->9×{CLOSE} and 8× typed\n")
+    assert "8× typed" in masks.prose(blanked, MARKERS)
+    assert "9×" not in blanked
 
 
 def test_blanking_keeps_lines_and_everything_else() -> None:

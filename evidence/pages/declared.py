@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evidence.errors import EvidenceError, nearest
 
@@ -13,6 +13,9 @@ _FOREIGN = frozenset(
     {"fire", "tyro", "jsonargparse", "typer", "HfArgumentParser", "hydra", "absl", "docopt", "simple_parsing"}
 )
 """What declares options in ways that are not read here."""
+ASKING = frozenset({"-h", "--help", "--version"})
+"""What asks a program about itself."""
+_FLAGS = ("store_true", "store_false", "store_const", "append_const", "count", "help", "version")
 _OPTION = re.compile(r"--?[A-Za-z][\w.-]*")
 
 
@@ -24,6 +27,8 @@ class Option:
     name: str
     is_required: bool
     choices: tuple[str, ...]
+    takes: int | None = 1
+    """How many words follow it; None: as many as there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,7 @@ class Declared:
         """
         spellings = [spelling for option in self.options for spelling in option.spellings]
         given = {word.partition("=")[0] for word in words if _OPTION.fullmatch(word.partition("=")[0])}
-        if given & {"-h", "--help", "--version"}:
+        if given & ASKING:
             return
         for word in sorted(given if self.is_whole else ()):
             if word not in spellings and not _abbreviates(word, spellings):
@@ -49,13 +54,33 @@ class Declared:
                 raise EvidenceError(f"it has no option {word}", fix=f"did you mean {meant}?" if meant else "")
         for option in self.options:
             self._require_given(option, words, given)
+        if self.is_whole:
+            needed = [option.name for option in self.options if option.is_required and not option.spellings]
+            missing = needed[len(self._arguments(words)) :]
+            if missing:
+                raise EvidenceError(f"it needs {missing[0]}, which is not given")
+
+    def _arguments(self, words: Sequence[str]) -> list[str]:
+        """Return the words that belong to no option."""
+        found: list[str] = []
+        left: int | None = 0
+        for word in words:
+            spelling, is_joined, _ = word.partition("=")
+            option = next((one for one in self.options if _abbreviates(spelling, one.spellings)), None)
+            if option is not None and word.startswith("-"):
+                left = 0 if is_joined else option.takes
+            elif left is None:
+                continue
+            elif left:
+                left -= 1
+            else:
+                found.append(word)
+        return found
 
     def _require_given(self, option: Option, words: Sequence[str], given: set[str]) -> None:
         is_given = any(_abbreviates(word, option.spellings) for word in given)
         if option.is_required and option.spellings and not is_given:
-            raise EvidenceError(f"it needs {option.spellings[-1]}, which is not given")
-        if option.is_required and not option.spellings and not any(not word.startswith("-") for word in words):
-            raise EvidenceError(f"it needs {option.name}, which is not given")
+            raise EvidenceError(f"it needs {max(option.spellings, key=len)}, which is not given")
         for word, following in zip(words, [*words[1:], ""], strict=True):
             spelling, is_joined, value = word.partition("=")
             value = value if is_joined else following
@@ -76,6 +101,8 @@ def read(source: str) -> Declared | None:
         return None
     reader = _Reader()
     reader.visit(tree)
+    if reader.has_commands:  # which of them a command calls is not known, so nor is what it needs
+        reader.options = [replace(one, is_required=False) for one in reader.options]
     return Declared(tuple(reader.options), reader.is_whole) if reader.options else None
 
 
@@ -83,6 +110,7 @@ class _Reader(ast.NodeVisitor):
     def __init__(self) -> None:
         self.options: list[Option] = []
         self.is_whole = True
+        self.has_commands = False
         self.parsers: set[str] = set()
 
     def visit_Assign(self, node: ast.Assign) -> None:
@@ -100,7 +128,7 @@ class _Reader(ast.NodeVisitor):
             self._declare(node)
         elif called in ("add_subparsers", "group", "add_command", "parse_known_args", "parse_known_intermixed_args"):
             self.is_whole = False
-            self.options = [Option(one.spellings, one.name, False, one.choices) for one in self.options]
+            self.has_commands |= not called.startswith("parse_known")
         elif self._is_handed_on(node) or (called == "ArgumentParser" and _takes_more(node)):
             self.is_whole = False
         self.generic_visit(node)
@@ -122,7 +150,10 @@ class _Reader(ast.NodeVisitor):
             optional = _value(keywords.get("nargs")) in ("?", "*", -1) or "default" in keywords
             required = not optional and _value(keywords.get("nargs"), "1") is not None
         choices = _choices(keywords.get("choices") or _of_choice(keywords.get("type")))
-        self.options.append(Option(spellings, texts[0], required is True, choices))
+        is_flag = _value(keywords.get("action"), "") in _FLAGS or _value(keywords.get("is_flag")) is True
+        number = _value(keywords.get("nargs"), 1)
+        takes = 0 if is_flag else number if isinstance(number, int) and number > 0 else None
+        self.options.append(Option(spellings, texts[0], required is True, choices, takes))
 
 
 def _abbreviates(word: str, spellings: Sequence[str]) -> bool:

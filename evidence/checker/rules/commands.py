@@ -91,7 +91,7 @@ def placeholder_in_command(corpus: Corpus) -> Iterator[Finding]:
 
 @functools.lru_cache(maxsize=1)
 def _judged(corpus: Corpus) -> tuple[tuple[str, Finding], ...]:
-    return tuple(dict.fromkeys(_Judge(corpus).everything()))
+    return tuple(dict.fromkeys(Judge(corpus).everything()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,19 +112,21 @@ class _Target:
         return program_of(self.provenance.argv).arguments
 
 
-class _Judge:
+class Judge:
     """One pass over everything that a project prints as a command."""
 
-    def __init__(self, corpus: Corpus) -> None:
+    def __init__(self, corpus: Corpus, declared: Mapping[str, EntryPoint] | None = None) -> None:
+        """Take a corpus; `declared` are the runners that its commands reach, looked for unless given."""
         self.corpus = corpus
         roots = dict.fromkeys(
             [corpus.project.root, corpus.repository.root if corpus.repository else corpus.project.root]
         )
         self.trees = [Tree(root.resolve(), corpus.address) for root in roots]
-        self.declared: Mapping[str, EntryPoint] = runners.known(self.trees[-1].root)
+        self.declared = runners.known(self.trees[-1].root) if declared is None else declared
         self.loaded: dict[str, Runner | None] = {}
 
     def everything(self) -> Iterator[tuple[str, Finding]]:
+        """Yield what is wrong, each with its rule: pages in order, README.md, then the commands of records."""
         for page in self.corpus.pages:
             scopes = _Scopes(self.corpus, page)
             for command in commands(page.front.body):
@@ -136,6 +138,7 @@ class _Judge:
         yield from self.printed()
 
     def command(self, command: Command, at: Location, scopes: _Scopes | None) -> Iterator[tuple[str, Finding]]:
+        """Yield what is wrong with one command; what has to be filled in first is not judged further."""
         if command.fault:
             message = f"a shell cannot parse {_short(command.text)}: {command.fault}"
             yield UNPARSEABLE, Finding(at, message)
@@ -147,7 +150,8 @@ class _Judge:
             yield UNPARSEABLE, Finding(at, f"{_short(command.text)}: {lack[0]}", lack[1])
             return
         yield from self._runs(command, at, scopes, "")
-        for place, inner in self.trees[0].recipes(command):
+        recipes = next(filter(None, (tuple(tree.recipes(command)) for tree in self.trees)), ())
+        for place, inner in recipes:
             via = f"{_short(command.text)} runs {_short(inner.text)} ({place}): "
             if inner.fault:
                 yield UNPARSEABLE, Finding(at, f"{via}a shell cannot parse it: {inner.fault}")
@@ -217,7 +221,7 @@ class _Judge:
         words = command.program.arguments
         if runner is None:
             self._require_declared(command)
-            return runners.by_words(words)
+            return None if declared.ASKING & {*words} else runners.by_words(words)
         options = runners.parse(runner, words)
         return None if options is None else runner.configuration(options)
 

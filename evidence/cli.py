@@ -13,6 +13,7 @@ from evidence.commands import fail
 _COMMANDS = {
     "audit": "evidence.commands.audit:audit",
     "check": "evidence.commands.check:check",
+    "demo": "evidence.commands.demo:demo",
     "explain": "evidence.commands.rules:explain",
     "import": "evidence.commands.importing:import_file",
     "rules": "evidence.commands.rules:rules",

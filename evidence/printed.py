@@ -6,7 +6,7 @@ from evidence import lock, statements
 from evidence.book import Book
 from evidence.errors import EvidenceError
 from evidence.lock import Key
-from evidence.sentences import render
+from evidence.sentences import filled
 from evidence.tables import Built
 from evidence.views import Absent, Column, Measured, Ratio, Row, Statement, Table, TableCell
 
@@ -55,7 +55,7 @@ def item_facts(book: Book, id_: str) -> dict[Key, str]:
         return {}
     try:
         readings = book.readings(id_)
-        parts = render(book.claims.claims[id_].item.statement, readings, "statement")
+        parts = filled(book.claims.claims[id_].item.statement, readings, "statement")
     except EvidenceError:
         return {}
     text = "".join(part if isinstance(part, str) else part.text for part in parts)

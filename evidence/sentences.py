@@ -13,6 +13,7 @@ from itertools import pairwise
 from evidence import statistics, units
 from evidence.errors import ItemError, nearest
 from evidence.evaluation import CONTRADICTED, Reading, Value, tally
+from evidence.pages.numbers import typed_numbers
 from evidence.readings import coordinates
 from evidence.schema.claims import ABSOLUTE_WORDS, QUANTITIES, REDUCERS, STANDALONE_DIGITS
 from evidence.selection import in_words
@@ -20,12 +21,17 @@ from evidence.statistics import Interval, Verdict
 from evidence.units import Scale
 from evidence.views import Figure
 
-UNKNOWN_FIELD, OVER_SCOPED = "EV622", "EV604"
+UNKNOWN_FIELD, OVER_SCOPED, MEAN_OF_RATIOS, CROSS_LOG = "EV622", "EV604", "EV408", "EV414"
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
 _NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)(?::(\S+))?")
 _BETWEEN = re.compile(r"\s*(?:to|→|-+>|–|-|/|versus|vs\.?|against|instead of|rather than)\s*")
 _BEST_CASE = re.compile(r"\bup to\s*$", re.IGNORECASE)
+_MEAN = re.compile(r"\b(?:means?|average[ds]?|averaging)\b[^.;,{}]*$", re.IGNORECASE)
+_AS_A_GAIN = re.compile(r"\s*(?:times\s+)?(?:faster|sooner|quicker|better)\b", re.IGNORECASE)
+_AS_A_LOSS = re.compile(r"\s*(?:times\s+)?(?:slower|later|worse)\b", re.IGNORECASE)
+_THAN = re.compile(r"[^.;,{}]*?\b(?:than|against|versus|vs\.?)\s+(?:the\s+)?(\S*[\w])", re.IGNORECASE)
+_ABSOLUTE = ("baseline", "candidate", "value")
 
 
 def lint(text: str, devices: Iterable[str], *parts: str | int) -> None:
@@ -40,6 +46,9 @@ def lint(text: str, devices: Iterable[str], *parts: str | int) -> None:
     if digits := STANDALONE_DIGITS.search(text):
         message = f"{digits[0]!r} is typed into the {where}"
         raise ItemError(UNKNOWN_FIELD, message, *parts, fix="write a field such as {ratio} or {batch}")
+    if typed := next(typed_numbers(text), None):
+        message = f"{typed.text!r} is typed into the {where}"
+        raise ItemError(UNKNOWN_FIELD, message, *parts, fix="write a field such as {ratio} or {change}")
     if absolute := ABSOLUTE_WORDS.search(text):
         message = f"{absolute[0]!r} is wider than any measurement"
         raise ItemError(OVER_SCOPED, message, *parts, fix="name the scope with a field")
@@ -64,21 +73,75 @@ def render(text: str, readings: Mapping[str, Reading], *parts: str | int) -> tup
     Raises:
         ItemError: a field that means nothing here, asks one number of several cells, or states a best case alone.
     """
+    for match in _FIELD.finditer(text):
+        if _BEST_CASE.search(text[: match.start()]) and not _reducer(match[1]).startswith("max"):
+            message = f"'up to' before {{{match[1]}}}, which is not a maximum"
+            raise ItemError(OVER_SCOPED, message, *parts, fix="write .max")
+    found = filled(text, readings, *parts)
+    _require_company([match[1] for match in _FIELD.finditer(text)], *parts)
+    _require_one_pair(text, readings, *parts)
+    _require_one_log(text, readings, *parts)
+    for match in _FIELD.finditer(text):
+        _require_honest_words(text, match, readings, *parts)
+    return found
+
+
+def filled(text: str, readings: Mapping[str, Reading], *parts: str | int) -> tuple[str | Figure, ...]:
+    """Fill a template, whatever its words then say: for those who have to see what a rerun made of it.
+
+    Raises:
+        ItemError: a field that means nothing here, or asks one number of several cells.
+    """
     found: list[str | Figure] = []
     position = 0
     for match in _FIELD.finditer(text):
         if before := text[position : match.start()]:
             found.append(before)
-        if _BEST_CASE.search(text[: match.start()]) and not _reducer(match[1]).startswith("max"):
-            message = f"'up to' before {{{match[1]}}}, which is not a maximum"
-            raise ItemError(OVER_SCOPED, message, *parts, fix="write .max")
         found.append(figure(match[1], readings, *parts))
         position = match.end()
     if position < len(text):
         found.append(text[position:])
-    _require_company([match[1] for match in _FIELD.finditer(text)], *parts)
-    _require_one_pair(text, readings, *parts)
     return tuple(found)
+
+
+def _require_one_log(text: str, readings: Mapping[str, Reading], *parts: str | int) -> None:
+    """Refuse absolute numbers of one metric from two logs: they were not measured side by side."""
+    seen: dict[tuple[str, str], tuple[str, str]] = {}
+    for match in _FIELD.finditer(text):
+        of, quantity, _ = _taken_apart(match[1], readings)
+        if quantity not in _ABSOLUTE:
+            continue
+        reading = readings[of]
+        key, log = (reading.quantity.metric, reading.unit), reading.loaded.entry.log
+        first = seen.setdefault(key, (log, match[0]))
+        if first[0] != log:
+            message = f"{first[1]} and {match[0]} are {key[0]} of two logs, {first[0]} and {log}, not measured side by side"
+            raise ItemError(CROSS_LOG, message, *parts, fix="write the ratio of each log, or measure both in one run")
+
+
+def _require_honest_words(
+    text: str, match: re.Match[str], readings: Mapping[str, Reading], *parts: str | int
+) -> None:
+    """Refuse words round a ratio that it contradicts: a loss called faster, another arm, a mean that is none."""
+    of, quantity, words = _taken_apart(match[1], readings)
+    reading = readings[of]
+    if quantity != "ratio" or not reading.is_comparison:
+        return
+    if _MEAN.search(text[: match.start()]) and words != ["geomean"]:
+        message = f"{match[0]} is no mean, and ratios have no other than the geometric one"
+        raise ItemError(MEAN_OF_RATIOS, message, *parts, fix="write {ratio.geomean}, or leave the word out")
+    after, verdict = text[match.end() :], figure(match[1], readings, *parts).verdict
+    if verdict is None and len(reading.counts) == 1:
+        verdict = reading.verdict
+    for worded, against in ((_AS_A_GAIN, Verdict.WORSE), (_AS_A_LOSS, Verdict.BETTER)):
+        if (said := worded.match(after)) and verdict is against:
+            message = f"{match[0]}{said[0]}: the log says {reading.word}"
+            raise ItemError(CONTRADICTED, message, *parts, fix="word it as the log has it; {ratio} above 1 is a gain")
+    than = _THAN.match(after)
+    arms = {arm.name for arm in reading.loaded.record.arms}
+    if than and than[1] in arms - {reading.baseline}:
+        message = f"{match[0]} is against {reading.baseline!r}, and the sentence says {than[1]!r}"
+        raise ItemError(CONTRADICTED, message, *parts, fix="name the baseline, or read that comparison under 'also'")
 
 
 def _require_one_pair(text: str, readings: Mapping[str, Reading], *parts: str | int) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from evidence import store
-from evidence.schema import Record
+from evidence.schema import Record, log_date
 from tests.evidence.checker import sites
 from tests.factories import package_source, record
 
@@ -80,6 +82,14 @@ def write_project(
     store.save(root / "docs/benchmark_logs", change(record(sources=(source, package_source()))))
     sites.write_lock(root)
     return root
+
+
+def rerun(root: Path, log: str = "kernels/toy_20260902", *, hour: int = 10, **changes: Any) -> str:
+    """Save a log measured again on its date, in the project's store, and return its name."""
+    day = datetime.strptime(log_date(log), "%Y%m%d").replace(hour=hour, tzinfo=UTC)
+    values = {"started_at": day, "ended_at": day + timedelta(minutes=6)}
+    sources = (sites.source(root), package_source())
+    return store.save(root / "docs/benchmark_logs", record(log, **{"sources": sources, **values, **changes}))
 
 
 def _write(path: Path, text: str) -> None:

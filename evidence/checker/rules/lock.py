@@ -265,10 +265,8 @@ def _contradictions(stands: Loaded, other: Loaded, shown: Iterable[tuple[str, st
         one = _verdict(stands, baseline, candidate, quantity, workload)
         two = _verdict(other, baseline, candidate, quantity, workload)
         if one is not None and two is not None and one.verdict is not two.verdict:
-            said = (
-                f"says {two.word} ({ratio_text(two.ratio)}) where the other says {one.word} ({ratio_text(one.ratio)})"  # type: ignore[arg-type]
-            )
-            yield f"of {quantity} of {candidate!r} against {baseline!r} on {workload} {said}"
+            said, instead = (f"{side.word} ({ratio_text(side.ratio)})" for side in (two, one) if side.ratio is not None)
+            yield f"{quantity} of {candidate!r} against {baseline!r} on {workload} is {said}, not {instead}"
 
 
 def _verdict(loaded: Loaded, baseline: str, candidate: str, quantity: Quantity, workload: str) -> Comparison | None:

@@ -14,6 +14,7 @@ _COMMANDS = {
     "audit": "evidence.commands.audit:audit",
     "check": "evidence.commands.check:check",
     "demo": "evidence.commands.demo:demo",
+    "diff": "evidence.commands.diff:diff",
     "explain": "evidence.commands.rules:explain",
     "import": "evidence.commands.importing:import_file",
     "rules": "evidence.commands.rules:rules",
@@ -21,6 +22,7 @@ _COMMANDS = {
     "show": "evidence.commands.show:show",
     "sync": "evidence.commands.sync:sync",
     "update": "evidence.commands.update:update",
+    "verify": "evidence.commands.verify:verify",
 }
 """Name -> module and function."""
 

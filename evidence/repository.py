@@ -85,6 +85,17 @@ class Repository:
         heads = ("HEAD",) if self.commit() else ()
         return frozenset(_git(self.root, "rev-list", "--all", *heads).decode().split())
 
+    def files(self) -> tuple[str, ...]:
+        """Return every file that is tracked (`H path`) or could be (`? path`), and what is ignored, folders by name."""
+        held = _git(self.root, "ls-files", "-z", "-t", "--full-name", "--cached", "--others", "--exclude-standard")
+        ignored = _git(self.root, "ls-files", "-z", "-t", "--others", "--ignored", "--exclude-standard", "--directory")
+        return tuple(os.fsdecode(line) for line in (held + ignored).split(b"\0") if line)
+
+    def state(self) -> str:
+        """Return what else git may be asked about: what is checked out, every ref, where it came from, what is cut."""
+        refs = _git(self.root, "for-each-ref", "--format=%(refname) %(objectname)").decode(errors="replace")
+        return f"{self.commit()} {self.is_shallow()} {self.remote_url()}\n{refs}"
+
     def merge_base(self, one: str, other: str) -> str | None:
         """Return the commit where two commits parted; None if they share none that is here."""
         try:
@@ -135,6 +146,15 @@ class Repository:
             return _git(self.root, "cat-file", "blob", f"{_checked(commit)}:{path}")
         except RepositoryError:
             return None
+
+    def files_of(self, commit: str, *folders: str) -> tuple[str, ...]:
+        """Return the files of a commit below some folders, as paths from the top, sorted.
+
+        Raises:
+            RepositoryError: there is no such commit here.
+        """
+        listed = _git(self.root, "ls-tree", "-r", "-z", "--name-only", "--full-tree", _checked(commit), "--", *folders)
+        return tuple(sorted(name for name in listed.decode(errors="surrogateescape").split("\0") if name))
 
     def tracked(self, folder: Path, *patterns: str) -> tuple[Path, ...]:
         """Return the files below a folder that git tracks and whose path matches a glob, sorted."""

@@ -8,7 +8,7 @@ from typing import Literal
 
 from evidence.errors import EvidenceError, UnknownNameError
 
-Reference = Literal["item", "claim", "table", "log", "nothing"]
+Reference = Literal["item", "claim", "table", "figure", "log", "nothing"]
 """What the first argument names."""
 
 
@@ -57,7 +57,7 @@ SIGNATURES = {
         Signature("says", ("id",), (), "claim", is_block=False),
         Signature("value", ("id", "field"), (), "claim", is_block=False),
         Signature("diagnostic", ("id", "field"), (), "claim", is_block=False),
-        Signature("figure", ("id",), (), "nothing", is_block=True),
+        Signature("figure", ("id",), (), "figure", is_block=True),
         Signature("chart", ("id", "kind"), ("kind",), "table", is_block=True),
         Signature("environment", ("log",), (), "log", is_block=True),
         Signature("reproduce", ("id",), (), "item", is_block=True),

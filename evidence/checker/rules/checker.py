@@ -64,7 +64,7 @@ def nothing_checked(corpus: Corpus) -> Iterator[Finding]:
     """There was nothing to check.
 
     ## What it checks
-    The store holds at least one record, and the pages at least one call of a macro.
+    The store holds at least one record, and the pages at least one call of a macro, or a README a block that is filled.
 
     ## Why it matters
     A check that looked at nothing finds nothing, and reads like a pass.
@@ -72,9 +72,9 @@ def nothing_checked(corpus: Corpus) -> Iterator[Finding]:
     ## How to fix it
     Run the check from inside the project; write a record with a runner or importer, and call it from a page.
     """
-    logs, pages, calls = corpus.counts
+    logs, pages, _ = corpus.counts
     store = Location(corpus.name(corpus.store.root))
     if logs == 0:
         yield Finding(store, "there is no record below it")
-    elif calls == 0:
+    elif not corpus.uses:
         yield Finding(corpus.home, f"none of {pages} pages calls a macro of ours")

@@ -15,6 +15,8 @@ from evidence.pages.links import Link, links, named_logs
 from evidence.pages.signatures import Signature, signature_of
 from evidence.project import LOGS_NAME
 
+_OF_A_FIELD = ("value", "diagnostic")
+"""Macros whose second argument is a field of a claim."""
 
 
 def _faults(corpus: Corpus, *troubles: Trouble) -> Iterator[tuple[Location, str]]:
@@ -46,7 +48,7 @@ def unknown_id(corpus: Corpus) -> Iterator[Finding]:
         except UnknownNameError as error:
             yield Finding(call.at, error.message, error.fix)
         except Unrenderable as error:
-            if call.macro == "value" and not error.findings and error.fix:
+            if call.macro in _OF_A_FIELD and not error.findings and error.fix:
                 yield Finding(call.at, error.message, error.fix)
     for at, name in _faults(corpus, "undefined"):
         yield Finding(at, f"nothing defines {name!r}", "correct it, or wrap text with braces in {% raw %}…{% endraw %}")
@@ -65,8 +67,10 @@ def _require_subject(corpus: Corpus, call: Call, signature: Signature) -> None:
         if call.subject not in known[signature.refers]:
             kind = "claim or table" if signature.refers == "item" else signature.refers
             raise UnknownNameError(kind, call.subject, known[signature.refers])
-        if call.macro == "value" and len(call.arguments) > 1:
-            book.value(call.subject, call.arguments[1])
+        if call.macro in _OF_A_FIELD and len(call.arguments) > 1:
+            (book.value if call.macro == "value" else book.diagnostic)(call.subject, call.arguments[1])
+    elif signature.refers == "figure" and call.subject:
+        corpus.pictures.named(call.subject)
     elif signature.refers == "log" and call.subject:
         names = {entry.log for entry in corpus.store.entries} | {entry.series for entry in corpus.store.entries}
         if call.subject not in names:

@@ -17,6 +17,7 @@ _COMMANDS = {
     "diff": "evidence.commands.diff:diff",
     "explain": "evidence.commands.rules:explain",
     "import": "evidence.commands.importing:import_file",
+    "new": "evidence.commands.new:new",
     "rules": "evidence.commands.rules:rules",
     "schema": "evidence.commands.schema:schema",
     "show": "evidence.commands.show:show",

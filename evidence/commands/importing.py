@@ -10,7 +10,6 @@ import click
 from evidence.commands import errors
 
 if TYPE_CHECKING:
-    from evidence.importers import Importer
     from evidence.schema import Record
 
 
@@ -37,8 +36,9 @@ def _imported(data: bytes, form: str | None, log: str | None) -> Record:
         RecordError: no importer can read them, or several can.
     """
     from evidence.errors import RecordError, UnknownNameError
+    from evidence.importers import installed
 
-    importers = _importers()
+    importers = installed()
     if form is not None and form not in importers:
         raise UnknownNameError("importer", form, importers)
     read: dict[str, Record] = {}
@@ -54,22 +54,3 @@ def _imported(data: bytes, form: str | None, log: str | None) -> Record:
         )
         raise RecordError(told, fix="name one by --format")
     return next(iter(read.values()))
-
-
-def _importers() -> dict[str, Importer]:
-    """Return the importers that are installed, by name.
-
-    Raises:
-        DuplicateNameError: two packages bring one of the same name.
-    """
-    from importlib.metadata import entry_points
-
-    from evidence.errors import DuplicateNameError
-
-    found: dict[str, Importer] = {}
-    places: dict[str, str] = {}
-    for point in entry_points(group="evidence.importers"):
-        if point.name in places and places[point.name] != point.value:
-            raise DuplicateNameError("importer", point.name, (places[point.name], point.value))
-        found[point.name], places[point.name] = point.load(), point.value
-    return found

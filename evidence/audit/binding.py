@@ -1,0 +1,285 @@
+"""Owns the verdict on each number: from candidates, labels, the rest of its column and the chance of a mere match."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from evidence.audit import quantities, words
+from evidence.audit.index import Index, members
+from evidence.audit.matching import Match, Matcher, are_copies, plainest
+from evidence.audit.pages import Page, Printed, Role
+from evidence.audit.pools import Pool, Pools
+from evidence.audit.quantities import Quantity
+from evidence.audit.twins import Twins
+from evidence.audit.verdicts import Judged, Source, Verdict, listed
+
+_CHANCE = 0.05
+"""Above this expected number of chance matches a match alone proves nothing."""
+_SURELY = 0.01
+_NEAR = 0.1
+"""How far a stale value may be from the one in its place, as a share."""
+_FEWEST_DIGITS = 3
+_MOST_SHOWN = 12
+
+Column = tuple[int, int, int]
+
+
+@dataclass(slots=True)
+class Binder:
+    """Judges the numbers of pages against an index; ratios of other numbers are not its work."""
+
+    index: Index
+    matcher: Matcher
+    pools: Pools
+    twins: Twins
+    lanes: dict[Column, frozenset[tuple[str, float]]] = field(default_factory=dict)
+    _without_context: set[int] = field(default_factory=set)
+    _usual: str = ""
+
+    def learn(self, page: Page) -> None:
+        """Look at whole columns first: which field explains most of each, and whether headings help."""
+        columns: dict[Column, list[Printed]] = defaultdict(list)
+        for one in page.numbers:
+            if one.table is not None and one.quantity is not None and one.role is Role.MEASURED:
+                columns[_column(one)].append(one)
+        self._weigh_contexts(columns)
+        usual: Counter[str] = Counter()
+        for key, printed in columns.items():
+            self.lanes[key] = self._lanes_of(printed)
+            for name, _ in self.lanes[key]:
+                usual[name] += len(printed)
+        self._usual = min(usual, key=lambda name: (-usual[name], name.count("."), name), default="")
+
+    def _weigh_contexts(self, columns: dict[Column, list[Printed]]) -> None:
+        """Leave a table's headings out where most numbers are in rows that the headings do not name."""
+        hits: dict[int, list[int]] = defaultdict(lambda: [0, 0])
+        for printed in columns.values():
+            for one in printed:
+                assert one.quantity is not None
+                if one.quantity.digits < _FEWEST_DIGITS:
+                    continue
+                for place, with_context in enumerate((True, False)):
+                    rows = self.pools.of(one, with_context=with_context).rows
+                    hits[id(one.table)][place] += bool(self.matcher.matches(one.quantity, rows))
+        self._without_context |= {table for table, (inside, beside) in hits.items() if inside * 2 < beside}
+
+    def pool(self, printed: Printed) -> Pool:
+        """Return the rows a number can be of."""
+        return self.pools.of(printed, with_context=id(printed.table) not in self._without_context)
+
+    def _lanes_of(self, printed: Sequence[Printed]) -> frozenset[tuple[str, float]]:
+        """Return the fields, with their factors, that explain so many cells of a column that it is no chance."""
+        found: Counter[tuple[str, float]] = Counter()
+        expected: Counter[tuple[str, float]] = Counter()
+        for one in printed:
+            assert one.quantity is not None
+            rows = self.pool(one).rows
+            matches = self.matcher.matches(one.quantity, rows)
+            for lane in {match.lane for match in matches if match.rank[0] == matches[0].rank[0]}:
+                found[lane] += 1
+                expected[lane] += min(1.0, self.matcher.chance(one.quantity, rows, frozenset((lane[0],))))  # type: ignore[assignment]
+        if not found:
+            return frozenset()
+        most = max(found.values())
+        return frozenset(
+            lane
+            for lane, count in found.items()
+            if count == most
+            and count * 2 >= len(printed)
+            and count > 1
+            and expected[lane] ** count / math.factorial(min(count, 20)) * len(found) < _SURELY
+        )
+
+    def judge(self, printed: Printed) -> Judged:
+        """Return the verdict on one number that is no ratio of others."""
+        pool = self.pool(printed)
+        if printed.quantity is None:
+            return self._blank(printed, pool)
+        if printed.role is Role.SETTING:
+            return self._setting(printed, printed.quantity, pool)
+        inside = self.matcher.matches(printed.quantity, pool.rows)
+        if inside:
+            judged = self._inside(printed, printed.quantity, pool, inside)
+            if judged is not None:
+                return judged
+        return self._outside(printed, printed.quantity, pool)
+
+    def _considered(self, printed: Printed, rows: int) -> tuple[frozenset[str], frozenset[tuple[str, float]]]:
+        """Return the fields that the column's head names, and those that the rest of the column speaks for."""
+        label = printed.head if printed.table is not None else _beside(printed)
+        named = self.matcher.named(f"{label} std" if printed.part else label, rows)
+        lanes = self.lanes.get(_column(printed), frozenset()) if printed.table is not None else frozenset()
+        return named, lanes
+
+    def _inside(self, printed: Printed, quantity: Quantity, pool: Pool, inside: list[Match]) -> Judged | None:
+        named, lanes = self._considered(printed, pool.rows)
+        by_lane = [match for match in inside if match.lane in lanes]
+        by_name = [match for match in inside if match.leaf.field in named]
+        chosen = plainest([match for match in by_lane if match in by_name] or by_lane or by_name or inside)
+        told = bool(by_lane or by_name)
+        fields = frozenset(match.leaf.field for match in chosen) if told else None
+        if by_name and not by_lane:
+            fields = named
+        chance = self.matcher.chance(quantity, pool.rows, fields)
+        if not told and named and printed.table is not None and chance > _SURELY:
+            return None  # the head names a field, and this is another
+        if len(chosen) > 1 and not are_copies(chosen):
+            return self._several(printed, chosen)
+        if by_lane or (by_name and pool.is_labelled and chance < 1) or chance <= _CHANCE:
+            return self._bound(printed, quantity, chosen)
+        return Judged(
+            printed,
+            Verdict.AMBIGUOUS,
+            self._sources(chosen),
+            quantities.told(chosen[0].factor),
+            f"{_chance_text(chance)} would fit a number of {quantity.digits} digits by chance, and no label decides",
+        )
+
+    def _several(self, printed: Printed, chosen: Sequence[Match]) -> Judged:
+        fields = sorted({match.leaf.field for match in chosen})
+        if len(fields) > 1:
+            message = f"{len(fields)} fields fit equally: {', '.join(fields[:4])}"
+        else:
+            message = f"{len(chosen)} rows fit equally, and no label tells which"
+        return Judged(printed, Verdict.AMBIGUOUS, self._sources(chosen), "", message)
+
+    def _bound(self, printed: Printed, quantity: Quantity, chosen: Sequence[Match]) -> Judged:
+        first = chosen[0]
+        newer = self.twins.newer(first.leaf)
+        if newer is not None and not quantity.holds(newer.value * first.factor):
+            message = f"{newer.file} is newer and has {newer.value * first.factor:.6g}"
+            return Judged(printed, Verdict.STALE, (self.matcher.source(first.leaf), newer), "", message)
+        also = f"also in {len(chosen) - 1} more places" if len(chosen) > 1 else ""
+        return Judged(printed, Verdict.BOUND, self._sources(chosen), how(quantity, first.factor, first.value), also)
+
+    def _setting(self, printed: Printed, quantity: Quantity, pool: Pool) -> Judged:
+        matches = [
+            match
+            for match in self.matcher.matches(quantity, pool.rows)
+            if (quantity.unit or match.factor == 1.0)
+            and (not words.is_metric(match.leaf.field) or words.agreement(printed.head, match.leaf.field) == 1.0)
+        ]
+        label = printed.head if printed.table is not None else _beside(printed)
+        named = words.named(label, {match.leaf.field for match in matches})
+        chosen = plainest([match for match in matches if match.leaf.field in named])
+        if chosen:
+            same = [match for match in chosen if match.leaf.field == chosen[0].leaf.field]
+            found = how(quantity, chosen[0].factor, chosen[0].value)
+            return Judged(printed, Verdict.CONFIGURATION, self._sources(same), found)
+        if rows := self.index.by_number.get(quantity.value, 0) & pool.rows:
+            row = self.index.rows[next(members(rows, 1))]
+            return Judged(printed, Verdict.CONFIGURATION, (), "", f"in a name of {row.file} {row.place}".rstrip())
+        if printed.table is not None and self.pools.is_known(printed.head):
+            message = pool.absent or f"no row that fits its labels has {printed.head.strip()} {quantity.text}"
+            return Judged(printed, Verdict.NOWHERE, (), "", message)
+        by_value = [match for match in plainest(matches) if quantity.digits >= _FEWEST_DIGITS]
+        if by_value:
+            return Judged(printed, Verdict.CONFIGURATION, self._sources(by_value), "", "by its value alone")
+        return Judged(printed, Verdict.CONFIGURATION, (), "", "no setting in the files has this value")
+
+    def _blank(self, printed: Printed, pool: Pool) -> Judged:
+        expected = self._expected(printed, pool)
+        shown = repr(printed.text) if printed.text else "an empty cell"
+        message = f"{shown} where {listed(expected, 1)} belongs" if expected else f"{shown}; no row fits its labels"
+        return Judged(printed, Verdict.NOT_RENDERED, expected, "", message)
+
+    def _expected(self, printed: Printed, pool: Pool) -> tuple[Source, ...]:
+        """Return what the log holds in the place that a number's labels point to."""
+        if not pool.is_labelled:
+            return ()
+        named, lanes = self._considered(printed, pool.rows)
+        wanted = frozenset(name for name, _ in lanes) or named or frozenset((self._usual,))
+        found = []
+        for row in members(pool.rows, _MOST_SHOWN):
+            there = [leaf for leaf in self.matcher.leaves(row) if leaf.field in wanted]
+            plainest_first = sorted(there, key=lambda leaf: (leaf.kind, leaf.field.count(".")))
+            kept = [leaf for leaf in plainest_first if leaf.kind is plainest_first[0].kind]
+            found += [leaf for i, leaf in enumerate(kept) if all(leaf.value != other.value for other in kept[:i])]
+        return tuple(self.matcher.source(leaf) for leaf in found[:_MOST_SHOWN])
+
+    def _outside(self, printed: Printed, quantity: Quantity, pool: Pool) -> Judged:
+        """Judge a number that none of the rows its labels point to holds."""
+        expected = self._expected(printed, pool)
+        near = self._near(printed, quantity, pool, expected)
+        if near is not None and near.verdict is Verdict.ROUNDING:
+            return near
+        elsewhere = self._elsewhere(printed, quantity, pool)
+        if elsewhere is not None:
+            return elsewhere
+        if near is not None:
+            return near
+        message = pool.absent or (f"there stands {listed(expected, 2)}" if expected else "")
+        return Judged(printed, Verdict.NOWHERE, expected, "", message)
+
+    def _elsewhere(self, printed: Printed, quantity: Quantity, pool: Pool) -> Judged | None:
+        if quantity.digits < _FEWEST_DIGITS or not pool.is_labelled:
+            return None
+        rest = self.index.everything & ~pool.rows
+        named, lanes = self._considered(printed, self.index.everything)
+        wanted = frozenset(name for name, _ in lanes) or named
+        matches = self.matcher.matches(quantity, rest)
+        by_field = [match for match in matches if match.leaf.field in wanted]
+        chosen = plainest(by_field or matches)
+        if not chosen or self.matcher.chance(quantity, rest, wanted if by_field else None) > _CHANCE:
+            return None
+        if printed.table is None:
+            message = "the words round it fit other rows"
+            return Judged(printed, Verdict.AMBIGUOUS, self._sources(chosen), "", message)
+        there = self._expected(printed, pool)
+        message = pool.absent or (
+            f"its labels point to {listed(there, 1)}" if there else "its labels point to other rows"
+        )
+        return Judged(printed, Verdict.ANOTHER_ROW, self._sources(chosen), "", message)
+
+    def _near(self, printed: Printed, quantity: Quantity, pool: Pool, expected: Sequence[Source]) -> Judged | None:
+        """Compare a number with the one value in its place: not rounded as printed, or moved since."""
+        named, lanes = self._considered(printed, pool.rows)
+        if not (named or lanes) or len({source.value for source in expected}) != 1:
+            return None
+        source = expected[0]
+        for factor in quantities.factors(quantity, self.index.units[source.field]):
+            value = source.value * factor
+            if _is_badly_rounded(quantity, value):
+                message = f"{value:.8g} does not round to {quantity.text}"
+                return Judged(printed, Verdict.ROUNDING, tuple(expected[:1]), how(quantity, factor, value), message)
+            if value and abs(quantity.value - value) <= _NEAR * abs(value):
+                message = f"the log has {value:.8g} in its place"
+                return Judged(printed, Verdict.STALE, tuple(expected[:1]), how(quantity, factor, value), message)
+        return None
+
+    def _sources(self, matches: Iterable[Match]) -> tuple[Source, ...]:
+        return tuple(self.matcher.source(match.leaf) for match in list(matches)[:_MOST_SHOWN])
+
+
+def how(quantity: Quantity, factor: float, value: float) -> str:
+    """Say what turns a stored value into the printed number."""
+    rounded = "" if math.isclose(value, quantity.value, rel_tol=1e-12) else "rounded"
+    return ", ".join(part for part in (quantities.told(factor), rounded) if part) or "as stored"
+
+
+def _is_badly_rounded(quantity: Quantity, value: float) -> bool:
+    """Whether a value misses the printed one by less than a digit, or fits it if zeros at its end say nothing."""
+    if abs(quantity.value - value) <= quantity.step:
+        return True
+    digits = quantity.text.lstrip("+-−–~≈ ").replace(",", "").split(" ")[0]
+    if not digits.isdigit() or not digits.endswith("0") or not digits.strip("0"):
+        return False
+    zeros = len(digits) - len(digits.rstrip("0"))
+    return abs(quantity.value - value) <= 0.5 * 10.0 ** min(zeros, len(digits) - 1)
+
+
+def _chance_text(chance: float) -> str:
+    return f"{chance:.1f} values" if chance < 10 else f"{chance:.0f} values"
+
+
+def _column(printed: Printed) -> Column:
+    return id(printed.table), printed.column, printed.part
+
+
+def _beside(printed: Printed) -> str:
+    """Return the words near a number in prose: what it is of is said close by."""
+    text = printed.sentence
+    return " ".join(text[max(0, printed.start - 60) : printed.start + 60].split())

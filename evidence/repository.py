@@ -156,6 +156,25 @@ class Repository:
         listed = _git(self.root, "ls-tree", "-r", "-z", "--name-only", "--full-tree", _checked(commit), "--", *folders)
         return tuple(sorted(name for name in listed.decode(errors="surrogateescape").split("\0") if name))
 
+    def removed_lines(self, path: Path) -> tuple[str, ...]:
+        """Return every line that some commit before HEAD took out of a file or changed in it."""
+        if self.commit() is None:
+            return ()
+        name = path.resolve().relative_to(self.root.resolve()).as_posix()
+        form = (
+            "--format=",
+            "--patch",
+            "-m",
+            "--unified=0",
+            "--no-renames",
+            "--no-color",
+            "--no-ext-diff",
+            "--no-textconv",
+        )
+        shown = _git(self.root, "log", *form, "--diff-filter=MDT", "HEAD", "--", f":(top,literal){name}")
+        lines = shown.decode(errors="replace").split("\n")
+        return tuple(dict.fromkeys(line[1:] for line in lines if line.startswith("-") and not line.startswith("--- ")))
+
     def tracked(self, folder: Path, *patterns: str) -> tuple[Path, ...]:
         """Return the files below a folder that git tracks and whose path matches a glob, sorted."""
         asked = [f":(glob,icase){pattern}" for pattern in patterns]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +14,10 @@ import click
 from evidence.commands import CLEAN, FINDINGS, ROOT, UNCHECKED, errors, patterns
 
 if TYPE_CHECKING:
+    from evidence.checker.cache import Answer
     from evidence.checker.registry import Rule
     from evidence.checker.runs import Report
+    from evidence.project import Project
 
 _COULD_NOT_CHECK = ("EV901", "EV905")
 
@@ -26,6 +30,8 @@ _COULD_NOT_CHECK = ("EV901", "EV905")
 @click.option("--base", metavar="REF", help="Branch that the ledger is compared with, beside the last commit.")
 @click.option("--release", is_flag=True, help="Hold to what a release must: stale sources are errors.")
 @click.option("--strict", is_flag=True, help="Fail for warnings too.")
+@click.option("--jobs", type=click.IntRange(1, 64), help="Processes that read records; as many as are worth it.")
+@click.option("--no-cache", "is_fresh", is_flag=True, help="Check in full, whatever was checked before.")
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the report to a file.")
 def check(
     root: Path,
@@ -35,26 +41,69 @@ def check(
     base: str | None,
     release: bool,
     strict: bool,
+    jobs: int | None,
+    is_fresh: bool,
     output: Path | None,
 ) -> None:
     """Check the store, the claims and the pages of a project."""
     with errors():
-        from evidence.checker import catalogue, reports
-        from evidence.checker.corpus import Corpus, Options
-        from evidence.checker.runs import run
+        from evidence.checker import cache
         from evidence.project import Project
 
-        selected = catalogue.select(patterns(select), patterns(ignore))
-        _require_kept(selected, catalogue.select(patterns(select)))
-        report = run(catalogue.RULES, Corpus(Project.find(root), Options(base, release)), selected=selected)
-        if output is not None:
-            output.write_text(reports.FORMATS[form](report, catalogue.RULES), encoding="utf-8")
-            click.echo(reports.summary(report))
-        elif form == "text":
-            click.echo(reports.text(report, colour=sys.stdout.isatty()), nl=False)
+        project = Project.find(root)
+        asked = Asked(
+            form=form,
+            is_coloured=output is None and sys.stdout.isatty(),
+            wanted=patterns(select),
+            unwanted=patterns(ignore),
+            base=base,
+            is_release=release,
+            is_strict=strict,
+            day=datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
+        )
+        if is_fresh:
+            answer = _answer(project, asked, jobs)
         else:
-            click.echo(reports.FORMATS[form](report, catalogue.RULES), nl=False)
-    sys.exit(_exit_code(report, strict=strict))
+            answer = cache.answered(project, asdict(asked), lambda: _answer(project, asked, jobs))
+        if output is not None:
+            output.write_text(answer.text, encoding="utf-8")
+            click.echo(answer.summary)
+        else:
+            click.echo(answer.text, nl=False)
+    sys.exit(answer.code)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """All that a report follows from beside the project."""
+
+    form: str
+    is_coloured: bool
+    wanted: tuple[str, ...]
+    unwanted: tuple[str, ...]
+    base: str | None
+    is_release: bool
+    is_strict: bool
+    day: str
+
+
+def _answer(project: Project, asked: Asked, jobs: int | None) -> Answer:
+    """Make the check."""
+    from evidence.checker import catalogue, reports
+    from evidence.checker.cache import Answer
+    from evidence.checker.corpus import Corpus, Options
+    from evidence.checker.runs import run
+
+    selected = catalogue.select(asked.wanted, asked.unwanted)
+    _require_kept(selected, catalogue.select(asked.wanted))
+    options = Options(asked.base, asked.is_release, jobs, datetime.date.fromisoformat(asked.day))
+    report = run(catalogue.RULES, Corpus(project, options), selected=selected)
+    if asked.form == "text":
+        text = reports.text(report, colour=asked.is_coloured)
+    else:
+        text = reports.FORMATS[asked.form](report, catalogue.RULES)
+    code = _exit_code(report, strict=asked.is_strict)
+    return Answer(text, reports.summary(report), code, holds=code != UNCHECKED)
 
 
 def _require_kept(selected: Sequence[Rule], wanted: Sequence[Rule]) -> None:

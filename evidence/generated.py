@@ -9,9 +9,10 @@ import functools
 import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from urllib.parse import quote
 
-from evidence import tables
+from evidence import figures, ledger, tables
 from evidence.book import Book
 from evidence.checker.registry import Rule
 from evidence.claims import Placed
@@ -20,6 +21,7 @@ from evidence.errors import EvidenceError
 from evidence.pages.tokens import Piece
 from evidence.readings import conditions_of_cells
 from evidence.renderers import html
+from evidence.renderers.fold import LOGS as LOGS_FOLDER
 from evidence.renderers.fold import facts
 from evidence.renderers.markup import address, link
 from evidence.schema import Arm, Conditions, DeviceConditions, HostConditions, Imported
@@ -29,6 +31,8 @@ from evidence.stance import evidence_of, stance_of
 from evidence.store import Loaded
 
 RULES, LOGS = "rules", "logs"
+VERIFIER = "reverify.py"
+"""The second implementation, at the root of every site."""
 FOLDERS = (RULES, LOGS)
 """Folders below docs that hold these pages and nothing else."""
 
@@ -69,6 +73,12 @@ def rule_pages(rules: Sequence[Rule]) -> Iterator[tuple[str, str]]:
         yield f"{RULES}/{rule.code}.md", _page(f"{rule.code} {rule.name}", lines)
 
 
+def verifier() -> Path:
+    """Return the file of the second implementation: beside this package where it is installed, else in its checkout."""
+    beside = Path(__file__).with_name(VERIFIER)
+    return beside if beside.is_file() else Path(__file__).parents[1] / "docs" / VERIFIER
+
+
 def log_path(log: str) -> str:
     """Return the path below docs of a log's page."""
     return f"{LOGS}/{log}.md"
@@ -81,6 +91,7 @@ def log_pages(logs: Sequence[str], book: Book, mint: Mint) -> Iterator[tuple[str
         for log in book.logs_of(claim):
             standing.setdefault(log, []).append(claim)
     lines = ["Raw evidence, a page a log. A log is never edited; SHA256SUMS lists all of its files.", ""]
+    lines += ["## Check it yourself", "", mint(lambda root: Piece(_verified(root), "reverify.py", is_block=True)), ""]
     for domain, members in itertools.groupby(logs, key=lambda log: log.partition("/")[0]):
         links = [f"- [{mint(_words(log))}]({quote(log)}.md)" for log in members]
         lines += [f"## {mint(_words(domain))}", "", *links, ""]
@@ -100,6 +111,7 @@ def _log_page(log: str, claims: Iterable[str], book: Book, mint: Mint) -> str:
         ("Cells", [functools.partial(_cells, book)]),
         ("Files and limitations", [_files]),
         ("Claims that stand on it", [functools.partial(_claim, book, id_) for id_ in claims]),
+        ("Check it yourself", [lambda loaded, root: _verified(root)]),
     ]
     lines: list[str] = []
     for heading, renders in sections:
@@ -183,6 +195,18 @@ def _files(loaded: Loaded, root: str) -> str:
     files = "".join(f"<li>{one}</li>" for one in links)
     limits = "".join(f"<li>{html.escape(text)}</li>" for text in evidence.limitations)
     return f"<ul>{files}</ul><ul>{limits}</ul>"
+
+
+def _verified(root: str) -> str:
+    """Say how a reader computes every number again, from which files."""
+    named = (VERIFIER, figures.FILE_NAME, f"{LOGS_FOLDER}/{ledger.FILE_NAME}")
+    verifier, published, sums = (link(address(root, name), name.rpartition("/")[2]) for name in named)
+    return (
+        f"<p>{verifier} needs nothing but Python 3.11 and shares no code with what made this site. Fetch the site "
+        f"whole, or clone its repository, and run <code>python {VERIFIER} site</code>. It holds each record to {sums}, "
+        "judges each gate again, computes every number again from the raw samples, and compares it with what is "
+        f"printed; {published} says what each is read from.</p>"
+    )
 
 
 def _claim(book: Book, id_: str, loaded: Loaded, root: str) -> str:

@@ -128,6 +128,8 @@ class EvidencePlugin(BasePlugin[NoOptions]):  # type: ignore[misc]
                 at = Location(now.corpus.name(Path(config.docs_dir) / file.src_uri))
                 now.problems.append((UNRENDERED, Finding(at, "stands where generated pages go", "move it")))
                 files.remove(file)
+        if files.get_file_from_path(generated.VERIFIER) is None:
+            files.append(File.generated(config, generated.VERIFIER, abs_src_path=str(generated.verifier())))
         logs = [entry.log for entry in now.corpus.store.entries]
         pages = [*generated.rule_pages(RULES), *generated.log_pages(logs, now.build.book, now.build.token)]
         for uri, text in pages:

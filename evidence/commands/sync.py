@@ -139,8 +139,11 @@ def _report(found: Sequence[tuple[str, Finding]], edits: dict[str, list[Edit]], 
         click.echo(f"{safe(str(finding.at))}: {code}: {safe(finding.message)}", err=True)
         if finding.fix:
             click.echo(f"  fix: {safe(finding.fix)}", err=True)
-    count = sum(map(len, changed.values()))
-    places = f"{count} {'place' if count == 1 else 'places'}"
-    verb = "filled" if wrote else "to fill"
-    click.echo(f"evidence sync: {len(edits)} files held, {places} {verb} in {len(changed)}, {len(found)} findings")
+    places = _counted(sum(map(len, changed.values())), "place")
+    done = f"{places} {'filled' if wrote else 'to fill'} in {_counted(len(changed), 'file')}"
+    click.echo(f"evidence sync: {_counted(len(edits), 'file')} held, {done}, {_counted(len(found), 'finding')}")
     return FINDINGS if found or (changed and not wrote) else CLEAN
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -7,15 +7,20 @@ import jinja2
 import pytest
 from mkdocs.exceptions import PluginError
 
+from evidence import pictures
 from evidence.diagnostics import Location
 from evidence.macros import Build, Macros, define_env
 from evidence.pages.signatures import SIGNATURES
+from evidence.schema.figures import FigureFile
+from tests.evidence.test_pictures import png
 from tests.factories import book, record
 from tests.projects import CLAIMS
 
 EXAMPLES = {
     "table": '"toy"',
     "chart": '"toy", kind="bars"',
+    "diagnostic": '"toy-fused", "candidate:us"',
+    "figure": '"toy-drawn"',
     "claim": '"toy-fused"',
     "says": '"toy-fused"',
     "value": '"toy-fused", "ratio"',
@@ -30,7 +35,15 @@ EXAMPLES = {
 
 @pytest.fixture
 def build(tmp_path: Path) -> Build:
-    made = Build(book(tmp_path, CLAIMS, record()), {"toy-fused": "features/"}, {"kernels/toy_20260901": "logs/x/"})
+    shown = book(tmp_path, CLAIMS, record())
+    image = tmp_path / "docs/figures/toy-drawn.png"
+    image.parent.mkdir(parents=True)
+    image.write_bytes(png(3, 2))
+    described = pictures.describe(shown, "toy-fused", image, "Fusing runs {ratio} faster.")
+    made = Build(shown, {"toy-fused": "features/"}, {"kernels/toy_20260901": "logs/x/"})
+    file = FigureFile.model_validate_json(described.read_bytes())
+    made.pictures = pictures.Pictures({"toy-drawn": pictures.Picture("toy-drawn", described, file)})
+    made.docs = tmp_path / "docs"
     made.place = lambda line: Location("docs/page.md", line + 10)
     return made
 
@@ -66,6 +79,8 @@ def test_a_call_knows_its_line_also_in_a_loop(build: Build) -> None:
         ('ev.value("toy-fused", "rat")', "EV702", "{rat}"),
         ('ev.environment("kernels/toyy")', "EV702", "kernels/toyy"),
         ('ev.chart("toy", kind="pie")', "EV702", "pie"),
+        ('ev.diagnostic("toy-fused", "rat")', "EV702", "{rat}"),
+        ('ev.figure("toy-draw")', "EV702", "no figure 'toy-draw'"),
         ("ev.table()", "EV703", "needs 'id'"),
         ('ev.table("toy", "x")', "EV703", "1 arguments at most"),
         ('ev.table(name="toy")', "EV703", "no 'name'"),
@@ -114,6 +129,23 @@ def test_claims_lead_to_their_callout_or_to_their_log(build: Build) -> None:
     build.pages = {}
     assert build.page_of("toy-fused") == "logs/x/"
     assert build.page_of("unknown") is None
+
+
+def test_a_diagnostic_is_shown_with_its_label_where_a_sentence_is_refused(tmp_path: Path) -> None:
+    """Evidence not to be cited: the number is there, with the reason beside it, and leads to the page of its log."""
+    log = "kernels/toy_20260901"
+    claims = f"{CLAIMS}logs:\n  {log}: {{do_not_cite: the <fan> was off}}\n"
+    build = Build(book(tmp_path, claims, record()), {}, {log: "logs/x/"})
+    calls = 'a {{ ev.diagnostic("toy-fused", "ratio") }}{{ ev.value("toy-fused", "ratio") }}'
+    labelled, refused = (build.piece(index, "../") for index in build.mint.indices(render(build, calls)))
+    assert (
+        "1.25× [1.247–1.253] <small>(diagnostic: not to be cited: the &lt;fan&gt; was off; one session)"
+        in labelled.html
+    )
+    assert 'href="../logs/x/"' in labelled.html
+    assert labelled.text == "1.25× (diagnostic: not to be cited: the <fan> was off; one session)"
+    assert "not shown" in refused.html
+    assert [code for code, _ in build.problems] == ["EV612"]
 
 
 def test_the_status_lists_claims_that_cannot_be_shown(tmp_path: Path) -> None:

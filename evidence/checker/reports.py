@@ -1,4 +1,4 @@
-"""Owns what a check prints: pure renderers of a report as text, JSON, GitHub annotations and SARIF.
+"""Owns what a check prints: pure renderers of a report as text, JSON, GitHub annotations, SARIF and JUnit.
 
 Messages quote records, claims and pages, and are untrusted: control characters are shown, not sent, and long texts cut.
 """
@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from evidence import __version__, statistics
@@ -22,9 +22,13 @@ from evidence.schema import Cell, Crashed, Imported, Metric, Rejected, Skipped
 from evidence.stance import evidence_of, stance_of
 from evidence.store import Loaded
 
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
 SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
+_NO_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
 _LONGEST = 1000
 _MOST_PLACES = 5
 
@@ -211,11 +215,58 @@ def _physical(at: Location) -> dict[str, Any]:
     return {"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": max(1, at.line)}}}
 
 
+def junit(report: Report, rules: Sequence[Rule]) -> str:
+    """Render as JUnit XML: a case for each finding, and one that passes for each rule without any.
+
+    An error is a failure. A warning passes and says so in its output; what is ignored is skipped, with the reason.
+    """
+    from xml.etree import ElementTree
+
+    errors, skipped = report.count(Severity.ERROR), len(report.ignored)
+    cases: list[ElementTree.Element] = []
+    for found in report.diagnostics:
+        case, told = _case(found), f"{safe(found.message)}\nfix: {safe(found.fix)}\n{_places(found.cited)}".rstrip()
+        if found.severity is Severity.ERROR:
+            failure = ElementTree.SubElement(case, "failure", message=_xml(safe(found.message)), type=found.code)
+            failure.text = _xml(f"{safe(str(found.at))}: {told}")
+        else:
+            ElementTree.SubElement(case, "system-out").text = _xml(f"warning: {told}")
+        cases.append(case)
+    for one in report.ignored:
+        cases.append(_case(one.diagnostic))
+        ElementTree.SubElement(cases[-1], "skipped", message=_xml(_ignored(one)))
+    seen = {found.code for found in report.diagnostics} | {one.diagnostic.code for one in report.ignored}
+    for rule in rules:
+        if rule.code not in seen:
+            cases.append(ElementTree.Element("testcase", classname=f"evidence.{rule.code}", name=rule.name))
+    counts = {"tests": str(len(cases)), "failures": str(errors), "errors": "0", "skipped": str(skipped)}
+    suites = ElementTree.Element("testsuites", counts)
+    suite = ElementTree.SubElement(suites, "testsuite", {"name": "evidence", **counts})
+    suite.extend(cases)
+    ElementTree.indent(suites)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(suites, encoding="unicode")}\n'
+
+
+def _case(found: Diagnostic) -> Element:
+    """A case named by its place, so that a viewer groups them by rule."""
+    from xml.etree import ElementTree
+
+    name = _xml(f"{found.name} at {safe(str(found.at))}")
+    place = {"file": _xml(safe(found.at.path)), "line": str(max(1, found.at.line))}
+    return ElementTree.Element("testcase", {"classname": f"evidence.{found.code}", "name": name, **place})
+
+
+def _xml(text: str) -> str:
+    """Return text without the few characters that XML cannot hold even escaped."""
+    return _NO_XML.sub("\ufffd", text)
+
+
 FORMATS: dict[str, Callable[[Report, Sequence[Rule]], str]] = {
     "text": lambda report, _: text(report),
     "json": lambda report, _: json_text(report),
     "github": lambda report, _: github(report),
     "sarif": sarif,
+    "junit": junit,
 }
 """Name of a format -> what renders a report, and the rules it was made by, in it."""
 

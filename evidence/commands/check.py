@@ -24,7 +24,7 @@ _COULD_NOT_CHECK = ("EV901", "EV905")
 
 @click.command()
 @ROOT
-@click.option("--format", "form", type=click.Choice(["text", "json", "github", "sarif"]), default="text")
+@click.option("--format", "form", type=click.Choice(["text", "json", "github", "sarif", "junit"]), default="text")
 @click.option("--select", multiple=True, metavar="RULES", help="Codes, names or prefixes to check: EV3,dirty-source.")
 @click.option("--ignore", multiple=True, metavar="RULES", help="Codes, names or prefixes to leave out of this run.")
 @click.option("--base", metavar="REF", help="Branch that the ledger is compared with, beside the last commit.")

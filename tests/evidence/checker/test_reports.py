@@ -7,6 +7,7 @@ import json
 import re
 from typing import Any
 from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
@@ -147,3 +148,32 @@ def test_sarif_is_of_the_form_code_scanning_reads() -> None:
     assert "toy-team" in suppression["justification"]
     assert run["results"][0]["relatedLocations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "docs/index.md"
     assert run["results"][0]["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == "/sources/0/tree_sha256"
+
+
+def test_junit_has_a_failure_for_each_error_and_a_pass_for_each_clean_rule() -> None:
+    warning = diagnostic(code="EV108", name="stale-source", severity=Severity.WARNING)
+    twice = diagnostic(at=Location("docs/other.md", 0))
+    text = reports.junit(report(diagnostic(), twice, warning, ignored=(ignored(diagnostic(code="EV110")),)), RULES)
+    suites = ElementTree.fromstring(text)
+    (suite,) = suites
+    cases = suite.findall("testcase")
+    assert suites.attrib == {key: value for key, value in suite.attrib.items() if key != "name"}
+    assert int(suite.attrib["tests"]) == len(cases) == 4 + len(RULES) - 3
+    assert int(suite.attrib["failures"]) == len(suite.findall("testcase/failure")) == 2
+    assert int(suite.attrib["skipped"]) == len(suite.findall("testcase/skipped")) == 1
+    first = cases[0]
+    assert first.attrib["classname"] == "evidence.EV105"
+    assert (first.attrib["file"], first.attrib["line"]) == ("docs/benchmark_logs/toy/record.json", "28")
+    failure = first.find("failure")
+    assert failure is not None
+    assert failure.attrib == {"message": "source 'repository' had changes", "type": "EV105"}
+    assert "fix: Commit the change, then measure again.\ndocs/index.md:3" in (failure.text or "")
+    assert "warning: " in (suite.findtext("testcase/system-out") or "")
+    assert "an old log (toy-team, until 2026-12-31)" in suite.findall("testcase/skipped")[0].attrib["message"]
+
+
+@given(message=st.text(), path=st.text(min_size=1))
+def test_junit_is_xml_whatever_a_finding_says(message: str, path: str) -> None:
+    found = diagnostic(message=message, fix=message, at=Location(path, 3))
+    suites = ElementTree.fromstring(reports.junit(report(found), RULES))
+    assert suites.attrib["failures"] == "1"

@@ -128,16 +128,17 @@ class Documents:
 
 
 def paths(project: Project, repository: Repository | None, ignored: Sequence[str] = ()) -> tuple[Path, ...]:
-    """Return the Markdown files outside the site: those that git tracks, and those that lie in the project's root.
+    """Return the Markdown files outside the site: those that git does not ignore, without git those of the root.
 
     `ignored` leaves some out, in the form of .gitignore: `["/tests/"]`.
     """
     from pathspec import GitIgnoreSpec
 
     unwanted = GitIgnoreSpec.from_lines(ignored)
-    found = {path for path in project.root.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file()}
     if repository is not None:
-        found.update(repository.tracked(project.root, *(f"**/*{suffix}" for suffix in SUFFIXES)))
+        found = repository.matching(project.root, *(f"**/*{suffix}" for suffix in SUFFIXES))
+    else:
+        found = tuple(path for path in project.root.iterdir() if path.suffix.lower() in SUFFIXES)
     kept = (
         path for path in found if not path.is_relative_to(project.docs) and path.is_file() and not path.is_symlink()
     )

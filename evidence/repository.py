@@ -175,10 +175,11 @@ class Repository:
         lines = shown.decode(errors="replace").split("\n")
         return tuple(dict.fromkeys(line[1:] for line in lines if line.startswith("-") and not line.startswith("--- ")))
 
-    def tracked(self, folder: Path, *patterns: str) -> tuple[Path, ...]:
-        """Return the files below a folder that git tracks and whose path matches a glob, sorted."""
+    def matching(self, folder: Path, *patterns: str) -> tuple[Path, ...]:
+        """Return the files below a folder that git does not ignore and whose path matches a glob, sorted."""
         asked = [f":(glob,icase){pattern}" for pattern in patterns]
-        listed = _git(folder, "ls-files", "-z", "--", *asked).decode(errors="surrogateescape")
+        wanted = ("--cached", "--others", "--exclude-standard")
+        listed = _git(folder, "ls-files", "-z", *wanted, "--", *asked).decode(errors="surrogateescape")
         return tuple(sorted({folder / name for name in listed.split("\0") if name}))
 
     def commits_since(self, commit: str, paths: Collection[str]) -> int:

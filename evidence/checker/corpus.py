@@ -10,6 +10,7 @@ import dataclasses
 import datetime
 import functools
 import hashlib
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -78,8 +79,8 @@ class Corpus:
         self.gates_before: tuple[str, tuple[Gate, ...]] | None = None
         """The log before the last one remembered in its series, with its gates."""
         self._gates: dict[str, tuple[str, tuple[Gate, ...]]] = {}
-        self.clean: set[bytes] = set()
-        """Strings of records that are known to hold nothing private."""
+        self.clean: set[str] = set()
+        """Texts of records that are known to hold nothing private."""
         self._facts: Facts | None = None
         self._told: set[str] = set()
         self._trees: dict[str, str | None] = {}
@@ -141,6 +142,12 @@ class Corpus:
             return Location(path)
         pointer = pointer_of(parts)
         return Location(path, line_of(self._text(loaded.entry.path), pointer), pointer)
+
+    def line_with(self, loaded: Loaded, text: str) -> Location:
+        """Return the line of a record that a text stands on, as this package writes it; the first if it was not."""
+        written = self._text(loaded.entry.path)
+        at = written.find(json.dumps(text, ensure_ascii=False))
+        return Location(self.name(loaded.entry.path), written.count("\n", 0, at) + 1 if at >= 0 else 1)
 
     def digest(self, path: str) -> str | None:
         """Return the sha256 of a file, read once; None if there is no such file."""
@@ -272,7 +279,8 @@ class Corpus:
         from evidence.pages.blocks import is_marked
 
         marked = [self.project.docs / page.uri for page in self.pages if is_marked(page.front.body)]
-        named = [self.project.root / page for one in self.book.claims.sentences for page in one.item.page]
+        named = {self.project.root / page for one in self.book.claims.sentences for page in one.item.page}
+        named = {path for path in named if path.is_relative_to(self.project.docs)}
         outside = documents.paths(self.project, self.repository, self.settings.ignored_markdown)
         return documents.load((*outside, *marked, *named), self.project, self.book, self.store)
 

@@ -273,7 +273,7 @@ def test_a_bound_sentence_under_a_release_is_found_and_left(tmp_path: Path) -> N
 # Which files.
 
 
-def test_tracked_markdown_outside_docs_is_held(tmp_path: Path) -> None:
+def test_markdown_outside_docs_that_git_does_not_ignore_is_held(tmp_path: Path) -> None:
     write_project(tmp_path)
     for name in ("README.md", "parts/one/README.md", "parts/CHANGES.MARKDOWN", "tests/page.md", "site/page.md"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -281,7 +281,6 @@ def test_tracked_markdown_outside_docs_is_held(tmp_path: Path) -> None:
     (tmp_path / "link.md").symlink_to(tmp_path / "docs/index.md")
     commit(tmp_path)
     (tmp_path / "NEW.md").write_text("text")
-    (tmp_path / "parts/untracked.md").write_text("text")
     project, repository = Project.find(tmp_path), Repository.find(tmp_path)
 
     def names(*patterns: str) -> Sequence[str]:
@@ -291,6 +290,7 @@ def test_tracked_markdown_outside_docs_is_held(tmp_path: Path) -> None:
     assert names("/tests/") == ["NEW.md", "README.md", "parts/CHANGES.MARKDOWN", "parts/one/README.md"]
     git(tmp_path, "rm", "--quiet", "tests/page.md")
     assert names("/parts", "N*.md") == ["README.md"]
+    assert [path.name for path in paths(project, None)] == ["NEW.md", "README.md"]
 
 
 def test_a_file_outside_the_project_or_not_text_is_refused(tmp_path: Path) -> None:

@@ -15,11 +15,11 @@ def stale_synced_block(corpus: Corpus) -> Iterator[Finding]:
     """A synced block or bound sentence says what its claim gives, and a sealed one what it said when it was sealed.
 
     ## What it checks
-    Every Markdown file that git tracks outside docs, those in the project's root, and pages of the site that hold such
-    comments. Each block (`<!-- evidence: claim ID -->…<!-- /evidence -->`) holds what `evidence sync` would write; each
-    sentence that `sentences` in a claims file binds stands on its page, with the values of its claim wherever it
-    stands; a sealed block has the text it was sealed with, and its logs; a block under the heading of a release in a
-    changelog is sealed. A comment that means to be such a block and is none is named.
+    Every Markdown file outside docs that git does not ignore (`ignore_markdown` in the settings leaves some out), and
+    pages of the site that hold such comments. Each block (`<!-- evidence: claim ID -->…<!-- /evidence -->`) holds what
+    `evidence sync` would write; each sentence that `sentences` in a claims file binds stands on its page, with the
+    values of its claim wherever it stands; a sealed block has the text it was sealed with, and its logs; a block under
+    the heading of a release in a changelog is sealed. A comment that means to be such a block and is none is named.
 
     ## Why it matters
     A README is read more often than any page of the site, and nothing else rewrites a number that was pasted there.

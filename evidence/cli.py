@@ -18,6 +18,7 @@ _COMMANDS = {
     "explain": "evidence.commands.rules:explain",
     "import": "evidence.commands.importing:import_file",
     "new": "evidence.commands.new:new",
+    "reproduce": "evidence.commands.reproduce:reproduce",
     "rules": "evidence.commands.rules:rules",
     "schema": "evidence.commands.schema:schema",
     "show": "evidence.commands.show:show",

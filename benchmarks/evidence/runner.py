@@ -63,7 +63,7 @@ class SuiteRunner:
 
     def rerun(self, words: Sequence[str], logs: Path, *, brief: bool) -> tuple[str, ...]:
         """Return the words of the same run into another store; of options given twice the last one counts."""
-        return (*words, *(_BRIEF if brief else ()), "--log", "--logs", str(logs))
+        return (*words, *(_BRIEF if brief else ()), *(() if "--log" in words else ("--log",)), "--logs", str(logs))
 
 
 RUNNER = SuiteRunner()

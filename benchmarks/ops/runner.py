@@ -93,7 +93,13 @@ class OpsRunner:
 
     def rerun(self, words: Sequence[str], logs: Path, *, brief: bool) -> tuple[str, ...]:
         """Return the words of the same run into another store; of options given twice the last one counts."""
-        return (*words, *((*_BRIEF, *_BRIEF_TIMES) if brief else ()), "--log", "--logs", str(logs))
+        return (
+            *words,
+            *((*_BRIEF, *_BRIEF_TIMES) if brief else ()),
+            *(() if "--log" in words else ("--log",)),
+            "--logs",
+            str(logs),
+        )
 
 
 def _set(values: Iterable[str]) -> str:

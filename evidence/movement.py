@@ -167,41 +167,66 @@ def _printed(column: Column, cell: TableCell) -> tuple[str, Interval] | None:
 
 
 def _readings(id_: str, before: Book, after: Book) -> dict[Key, _Explained]:
-    """Explain a claim: its sentence by the values that its readings read, its note by their ratios and verdicts."""
+    """Explain a claim: its sentence by the values it names, its note by the ratios and verdicts of its readings."""
     try:
         old, new = before.readings(id_), after.readings(id_)
+        named = _named(after.claims.claims[id_].item.statement, new)
     except EvidenceError:
         return {}
     values: list[Number] = []
-    ratios: list[Number] = []
+    noted: list[Number] = []
     turns: list[Turn] = []
     for name, reading in new.items():
         was = old.get(name)
-        if was is None or (was.baseline, was.candidate, was.quantity) != (
-            reading.baseline,
-            reading.candidate,
-            reading.quantity,
-        ):
+        if was is None or _pair(was) != _pair(reading):
             continue
-        values += _values(name, was, reading)
-        if was.is_comparison:
-            ratios += _ratios(name, was, reading)
-            if was.verdict is not reading.verdict:
-                turns.append(Turn(name, was.word, reading.word))
-    return {("claims", id_, "says"): (values, []), ("claims", id_, "note"): (ratios, turns)}
+        for arm in filter(None, (reading.baseline, reading.candidate)):
+            found = list(_values(name, arm, was, reading))
+            values += found if (name, arm) in named else []
+            noted += found if not reading.is_comparison else []
+        if reading.is_comparison:
+            noted += _ratios(name, was, reading)
+            turns += _turns(name, was, reading)
+    return {("claims", id_, "says"): (values, []), ("claims", id_, "note"): (noted, turns)}
 
 
-def _values(name: str, was: Reading, reading: Reading) -> Iterator[Number]:
-    effect = max(was.effect, reading.effect)
-    for arm in filter(None, (reading.baseline, reading.candidate)):
-        old = {value.workload.name: value for value in was.values(arm)}
-        for value in reading.values(arm):
-            before = old.get(value.workload.name)
-            if before is not None:
-                what = " ".join(filter(None, [name, arm, f"on {value.workload.name}"]))
-                one, other = (sentences.value_figure(side, of).text for side, of in ((before, was), (value, reading)))
-                if one != other:
-                    yield _judged(what, one, other, before.interval, value.interval, effect)
+def _pair(reading: Reading) -> tuple[object, ...]:
+    return reading.baseline, reading.candidate, reading.quantity
+
+
+def _named(statement: str, readings: Mapping[str, Reading]) -> set[tuple[str, str]]:
+    """Return reading and arm of each value that a statement prints."""
+    found: set[tuple[str, str]] = set()
+    for field in sentences.fields_of(statement):
+        asked = sentences.asked(field, readings)
+        reading = readings[asked.reading]
+        if asked.quantity == "baseline":
+            found.add((asked.reading, reading.baseline))
+        elif asked.quantity in ("candidate", "value"):
+            found.add((asked.reading, reading.candidate))
+    return found
+
+
+def _values(name: str, arm: str, was: Reading, reading: Reading) -> Iterator[Number]:
+    effect = max(was.effect, reading.effect) if reading.is_comparison else BASE_EFFECT
+    old = {value.workload.name: value for value in was.values(arm)}
+    for value in reading.values(arm):
+        before = old.get(value.workload.name)
+        if before is not None:
+            what = " ".join(filter(None, [name, arm, f"on {value.workload.name}"]))
+            one, other = (sentences.value_figure(side, of).text for side, of in ((before, was), (value, reading)))
+            if one != other:
+                yield _judged(what, one, other, before.interval, value.interval, effect)
+
+
+def _turns(name: str, was: Reading, reading: Reading) -> Iterator[Turn]:
+    """Yield the verdict of each cell that changed."""
+    old = {one.workload: one for one in was.comparisons}
+    for one in reading.comparisons:
+        before = old.get(one.workload)
+        if before is not None and before.verdict is not one.verdict:
+            where = one.workload if len(reading.comparisons) > 1 else ""
+            yield Turn(" ".join(filter(None, [name, where])), before.word, one.word)
 
 
 def _ratios(name: str, was: Reading, reading: Reading) -> Iterator[Number]:

@@ -13,8 +13,8 @@ from evidence.errors import ComparisonError, EvidenceError, ItemError, RecordErr
 from evidence.evaluation import Reading, readings_of
 from evidence.lock import Lock
 from evidence.project import Project
-from evidence.readings import device_of
 from evidence.schema.claims import Claim, Status, TableSpec
+from evidence.sentences import lint
 from evidence.standing import Choice, Outline, Stand, Standing
 from evidence.store import Loaded, Store
 from evidence.tables.requirements import lint_texts

@@ -10,6 +10,7 @@ from evidence.errors import ComparisonError
 from evidence.readings import (
     Quantity,
     differing,
+    environment_apart,
     gate_value,
     is_rate,
     process_values,
@@ -24,6 +25,9 @@ from evidence.statistics import Interval, Verdict, quantile
 MINIMUM_PROCESSES = 6
 """Fewer processes a side can never separate two arms by ranks at the 5 % level with room to spare."""
 TIMERS_AGREE_WITHIN = 0.05
+OTHER_ENVIRONMENT = "the arms ran in other environments"
+ENVIRONMENT = frozenset({"host", "stack", "ranks"})
+"""The built-in axes that are about where an arm ran."""
 
 _WORDS: dict[Unit, tuple[str, str]] = {
     "s": ("FASTER", "SLOWER"),
@@ -107,6 +111,9 @@ def _compare(record: Record, before: Cell, after: Cell, quantity: Quantity) -> C
     )
     if undeclared := sorted(differing(record.arm(before.arm), record.arm(after.arm)) - set(record.axes)):
         reason = f"the arms also differ in {', '.join(undeclared)}"
+        if not ENVIRONMENT.isdisjoint(undeclared):
+            fields = ", ".join(environment_apart(record, record.arm(before.arm), record.arm(after.arm)))
+            reason = f"{OTHER_ENVIRONMENT}: {fields or ', '.join(undeclared)}"
         return replace(blank, verdict=Verdict.INCOMPARABLE, reason=reason)
     is_count = gate_value(before, quantity.metric) is not None
     for cell, found in zip((before, after), values, strict=True):

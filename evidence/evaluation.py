@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from evidence import statistics
-from evidence.compare import Comparison, compare, word_of
+from evidence.compare import OTHER_ENVIRONMENT, Comparison, compare, word_of
 from evidence.errors import ComparisonError, ItemError, UnknownNameError
 from evidence.readings import Quantity, coordinates, parse_quantity, process_values, processes_of, unit_of
 from evidence.schema import Cell, Timed, Workload
@@ -18,7 +18,7 @@ from evidence.statistics import Interval, Verdict
 from evidence.store import Loaded
 
 UNBACKED, CONTRADICTED, INCONCLUSIVE, UNEQUAL_WORK = "EV601", "EV602", "EV406", "EV404"
-MORE_THAN_ONE_AXIS, NOT_GATED, TOO_FEW = "EV405", "EV412", "EV201"
+MORE_THAN_ONE_AXIS, NOT_GATED, TOO_FEW, ENVIRONMENT_DIFFERS = "EV405", "EV412", "EV201", "EV402"
 CONTROL = "control"
 """A reading of this name selects cells that the change cannot touch: how far it strays, the main one may stray too."""
 _ORDER = (Verdict.BETTER, Verdict.WORSE, Verdict.SAME, Verdict.INCONCLUSIVE, Verdict.INCOMPARABLE, Verdict.REFUSED)
@@ -264,7 +264,11 @@ def require_expected(reading: Reading) -> None:
         return
     for one in reading.comparisons:
         if one.verdict is Verdict.INCOMPARABLE:
-            code = UNEQUAL_WORK if one.reason.startswith("unequal work") else MORE_THAN_ONE_AXIS
+            code = MORE_THAN_ONE_AXIS
+            if one.reason.startswith("unequal work"):
+                code = UNEQUAL_WORK
+            elif one.reason.startswith(OTHER_ENVIRONMENT):
+                code = ENVIRONMENT_DIFFERS
             fix = (
                 "compare a rate: wall_time/output_tokens"
                 if code == UNEQUAL_WORK

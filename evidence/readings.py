@@ -286,6 +286,40 @@ def differing(a: Arm, b: Arm) -> frozenset[str]:
     return frozenset(axes)
 
 
+def environment_apart(record: Record, a: Arm, b: Arm) -> tuple[str, ...]:
+    """Name what differs between the machines and stacks that two arms ran on: `driver 580.0 and 535.1`."""
+    one, other = (_environment_of(record, arm) for arm in (a, b))
+    return tuple(
+        f"{name} {one[name] or 'none'} and {other[name] or 'none'}" for name in one if one[name] != other[name]
+    )
+
+
+def _environment_of(record: Record, arm: Arm) -> dict[str, str]:
+    hosts = [host for host in record.hosts if any(rank.host == host.name for rank in arm.ranks)]
+    stacks = [stack for stack in record.stacks if any(rank.stack == stack.name for rank in arm.ranks)]
+    named = {host.name: host for host in record.hosts}
+    models = [
+        named[rank.host].cpu_model if rank.device is None else named[rank.host].accelerators[rank.device].model
+        for rank in arm.ranks
+    ]
+    every = {package.partition("==")[0] for stack in record.stacks for package in stack.packages}
+    pinned = dict(package.partition("==")[::2] for stack in stacks for package in stack.packages)
+    return {
+        "host": _joined(host.name for host in hosts),
+        "device": _joined(f"{rank.device}" for rank in arm.ranks),
+        "model": _joined(model or "unknown" for model in models),
+        "driver": _joined(host.driver or "" for host in hosts),
+        "os": _joined(host.os or "" for host in hosts),
+        "python": _joined(stack.python for stack in stacks),
+        "runtime": _joined(stack.runtime or "" for stack in stacks),
+        **{name: pinned.get(name, "") for name in sorted(every)},
+    }
+
+
+def _joined(texts: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(filter(None, texts)))
+
+
 def ran_identically(record: Record, a: Cell, b: Cell) -> bool:
     """Whether two arms resolved to the same configuration of one implementation: a ratio of noise.
 

@@ -27,7 +27,7 @@ _FIELD = re.compile(r"\{([^{}]*)\}")
 _NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)(?::(\S+))?")
 _BETWEEN = re.compile(r"\s*(?:to|→|-+>|–|-|/|versus|vs\.?|against|instead of|rather than)\s*")
 _BEST_CASE = re.compile(r"\bup to\s*$", re.IGNORECASE)
-_MEAN = re.compile(r"\b(?:means?|average[ds]?|averaging)\b[^.;,{}]*$", re.IGNORECASE)
+_MEAN = re.compile(r"\b(?:means?|average)\s*(?:(?:of|is|at|speed-?ups?|gains?|ratios?)\s*)*[:=(]?\s*$", re.IGNORECASE)
 _AS_A_GAIN = re.compile(r"\s*(?:times\s+)?(?:faster|sooner|quicker|better)\b", re.IGNORECASE)
 _AS_A_LOSS = re.compile(r"\s*(?:times\s+)?(?:slower|later|worse)\b", re.IGNORECASE)
 _THAN = re.compile(r"[^.;,{}]*?\b(?:than|against|versus|vs\.?)\s+(?:the\s+)?(\S*[\w])", re.IGNORECASE)
@@ -115,13 +115,13 @@ def _require_one_log(text: str, readings: Mapping[str, Reading], *parts: str | i
         key, log = (reading.quantity.metric, reading.unit), reading.loaded.entry.log
         first = seen.setdefault(key, (log, match[0]))
         if first[0] != log:
-            message = f"{first[1]} and {match[0]} are {key[0]} of two logs, {first[0]} and {log}, not measured side by side"
+            message = (
+                f"{first[1]} and {match[0]} are {key[0]} of two logs, {first[0]} and {log}, not measured side by side"
+            )
             raise ItemError(CROSS_LOG, message, *parts, fix="write the ratio of each log, or measure both in one run")
 
 
-def _require_honest_words(
-    text: str, match: re.Match[str], readings: Mapping[str, Reading], *parts: str | int
-) -> None:
+def _require_honest_words(text: str, match: re.Match[str], readings: Mapping[str, Reading], *parts: str | int) -> None:
     """Refuse words round a ratio that it contradicts: a loss called faster, another arm, a mean that is none."""
     of, quantity, words = _taken_apart(match[1], readings)
     reading = readings[of]

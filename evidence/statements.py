@@ -121,6 +121,8 @@ def _free_texts(claim: Claim) -> Iterator[tuple[tuple[str | int, ...], str]]:
                 yield ("mechanism", field), text
     for index, text in enumerate(claim.limitations):
         yield ("limitations", index), text
+    if claim.status is not None and claim.status.why:
+        yield ("status",), claim.status.why
 
 
 def _filled(text: str, readings: Mapping[str, Reading], *parts: str | int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 
 from evidence.readings import processes_of
-from evidence.schema import Imported, Record
+from evidence.schema import Imported, Record, series
 from evidence.standing import Outline, outline_of
 from evidence.store import Loaded
 
@@ -24,6 +24,10 @@ class Memory:
     """Log -> what decides which log of a series is cited."""
     prints: dict[str, array[int]] = field(default_factory=dict)
     """Log -> a print of each of its columns of values."""
+    shapes: dict[str, array[int]] = field(default_factory=dict)
+    """Log -> a print of a column of each cell that neither order nor a factor changes."""
+    repeated: dict[str, int] = field(default_factory=dict)
+    """Log -> how many of its columns stand in it once more."""
     artifacts: dict[str, str] = field(default_factory=dict)
     """Path below the store -> digest, as the records list their files."""
     digests: dict[str, str | None] = field(default_factory=dict)
@@ -33,7 +37,7 @@ class Memory:
     unread: set[str] = field(default_factory=set)
     """Logs whose record does not load."""
     superseded: set[str] = field(default_factory=set)
-    """Logs that a record names as replaced by it."""
+    """Logs that a later one of their own series names as replaced by it."""
     partial: set[str] = field(default_factory=set)
     """Logs with a gate that ran on a selection only."""
 
@@ -42,11 +46,17 @@ class Memory:
         log, record = loaded.entry.log, loaded.record
         self.seen[log] = loaded.sha256
         self.outlines[log] = outline_of(record)
-        self.prints[log] = array("q", sorted(set(prints_of(record))))
+        prints = list(prints_of(record))
+        different = set(prints)
+        self.prints[log] = array("q", sorted(different))
+        self.shapes[log] = array("q", sorted(set(shapes_of(record))))
+        if len(different) < len(prints):
+            self.repeated[log] = len(prints) - len(different)
         for artifact in record.artifacts:
             self.artifacts[f"{log}/{artifact.path}"] = artifact.sha256
         for old in record.supersedes:
-            self.superseded.add(old.log)
+            if series(old.log) == loaded.entry.series:
+                self.superseded.add(old.log)
         for gate in record.gates:
             if gate.scope == "partial":
                 self.partial.add(log)
@@ -73,3 +83,19 @@ def prints_of(record: Record) -> Iterator[int]:
                     yield hash(values)
             if process.requests is not None and len(set(process.requests.latency_s)) >= _LEAST_VALUES:
                 yield hash(process.requests.latency_s)
+
+
+def shapes_of(record: Record) -> Iterator[int]:
+    """Yield hashes of one column of each cell, sorted and scaled to its largest value.
+
+    A copy whose samples were shuffled or multiplied has them all; one alone may agree by chance under a coarse timer.
+    """
+    for cell in record.cells:
+        for process in processes_of(cell)[:1]:
+            columns = [column.values for column in process.samples if len(column.values) >= _LEAST_VALUES]
+            if process.requests is not None and None not in process.requests.latency_s:
+                columns.append(process.requests.latency_s)  # type: ignore[arg-type]
+            for values in columns:
+                largest = max(values)
+                if largest > 0 and len(set(values)) >= _LEAST_VALUES:
+                    yield hash(tuple(sorted([round(value / largest, 6) for value in values])))

@@ -87,6 +87,11 @@ class Status(Configured):
     do_not_cite: Line | None = None
     superseded_by: Id | None = None
 
+    @property
+    def why(self) -> str:
+        """What an author wrote in words, which a banner prints; empty where another item is named."""
+        return self.historical or self.do_not_cite or ""
+
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:
         if sum(value is not None for value in (self.historical, self.do_not_cite, self.superseded_by)) != 1:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from evidence.errors import ItemError, UnknownNameError
+from evidence.evaluation import CONTRADICTED
 from evidence.readings import coordinates, device_of
+from evidence.schema import Record
 from evidence.schema.claims import DerivedColumn, TableSpec
 from evidence.selection import ARM, axes_of, matches
 from evidence.sentences import lint
 from evidence.store import Loaded
 from evidence.tables.layout import MALFORMED, UNBACKED, Place, where_of
 
+_AGAINST = re.compile(r"\b(?:than|against|versus|vs\.?|over)\s+(?:the\s+)?(\S*\w)", re.IGNORECASE)
 MIXED_DEVICES, MIXED_STACKS = "EV607", "EV608"
 
 
@@ -85,14 +89,28 @@ def require_notes(spec: TableSpec, places: Sequence[Place]) -> None:
             raise ItemError(UNBACKED, "it notes no row of the table", "notes", index, "where", fix="drop or widen it")
 
 
-def lint_texts(spec: TableSpec, devices: Sequence[str]) -> None:
+def lint_texts(spec: TableSpec, records: Sequence[Record]) -> None:
     """Hold every text that an author wrote to what a statement is held to.
 
     Raises:
-        ItemError: digits that stand alone, a device name, or an absolute word.
+        ItemError: digits that stand alone, a device name, an absolute word, or a heading that names another baseline.
     """
+    devices = [device_of(record) for record in records]
     for parts, text in _free_texts(spec):
         lint(text, devices, *parts)
+    arms = {arm.name for record in records for arm in record.arms}
+    for index, column in enumerate(spec.columns):
+        if isinstance(column, DerivedColumn) and column.kind in ("ratio", "change") and column.title:
+            than = _AGAINST.search(column.title)
+            if than and than[1] in arms - _baselines(spec, column):
+                message = f"the heading says {than[1]!r}, which this column does not compare with"
+                fix = f"write `vs: {than[1]}`, or leave the arm out of the heading"
+                raise ItemError(CONTRADICTED, message, "columns", index, "title", fix=fix)
+
+
+def _baselines(spec: TableSpec, column: DerivedColumn) -> set[str]:
+    against = column.vs or spec.baseline or ()
+    return {against} if isinstance(against, str) else set(dict(against).values())
 
 
 def _free_texts(spec: TableSpec) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -108,3 +126,5 @@ def _free_texts(spec: TableSpec) -> Iterator[tuple[tuple[str | int, ...], str]]:
     for key in ("notes", "omit", "not_covered"):
         for index, one in enumerate(getattr(spec, key)):
             yield (key, index, "why"), one.why
+    if spec.status is not None and spec.status.why:
+        yield ("status",), spec.status.why

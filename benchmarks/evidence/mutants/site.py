@@ -32,9 +32,12 @@ from benchmarks.evidence.mutants.logs import (
 )
 from benchmarks.evidence.projects import LOGS, git, write, write_source
 from benchmarks.evidence.records import Document
-from evidence import ledger
+from evidence import ledger, lock
+from evidence.book import Book
+from evidence.printed import facts_of
+from evidence.project import Project
 from evidence.schema.text import dump
-from evidence.store import RECORD_NAME
+from evidence.store import RECORD_NAME, Store
 
 _MIB = 2**20
 _ELEMENTS = 2**20
@@ -56,7 +59,16 @@ def write_site(root: Path, seed: int) -> None:
     write(root / LOGS / ledger.FILE_NAME, ledger.dump(lines))
     for path, text in _TEXTS.items():
         write(root / path, text.replace("@A", first.slug).replace("@B", second.slug))
+    relock(root)
     settle(root)
+
+
+def relock(root: Path) -> None:
+    """Write the lock anew, as a first `evidence update` would."""
+    project = Project.find(root)
+    path = project.claims / lock.FILE_NAME
+    path.unlink(missing_ok=True)
+    path.write_text(lock.dump(facts_of(Book(project, Store(project.logs)))), encoding="utf-8")
 
 
 def settle(root: Path) -> None:
@@ -583,6 +595,8 @@ What was measured, and on what. {{ ev.says("fuse-gains") }}
 
 {{ ev.table("fuse-first") }}
 
+Plain library calls lose to both forms.
+
 {{ ev.reproduce("fuse-gains") }}
 
 ## Where it loses
@@ -616,6 +630,8 @@ The geometric mean is {{ ev.value("tile-gains", "ratio.geomean") }}.
 
     Arrivals are drawn from a seed.
 
+The trade-off is memory.
+
 ## Weights
 
 {{ ev.claim("quantised-trade") }}
@@ -643,9 +659,9 @@ The geometric mean is {{ ev.value("tile-gains", "ratio.geomean") }}.
 
 {{ ev.table("drafts") }}
 
-## What costs something
+## Where it loses
 
-Each replica answers a little less than one alone.
+The overhead of replicas: each answers a little less than one alone.
 """,
     "docs/archive.md": """\
 # Archive

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from statistics import fmean
 
 from evidence import statistics
@@ -14,10 +15,14 @@ from evidence.compare import MINIMUM_PROCESSES, compare, timers_apart
 from evidence.diagnostics import Finding, Severity
 from evidence.errors import ComparisonError
 from evidence.evaluation import Reading
-from evidence.readings import Quantity, process_values
-from evidence.schema import Timed
+from evidence.readings import Quantity, process_values, unit_of
+from evidence.schema import EngineWorkload, Record, Requests, Timed
 from evidence.statistics import Verdict
 from evidence.store import Loaded
+from evidence.tables import Built
+
+_LEAST_ARRIVALS, _LEAST_CELLS = 4, 3
+_SPEEDS = ("s", "1/s", "token/s", "B/s", "FLOP/s")
 
 
 @corpus_rule("EV401", "missing-baseline")
@@ -34,6 +39,88 @@ def missing_baseline(corpus: Corpus) -> Iterable[Finding]:
     Write `baseline:` with the name of an arm, or `vs:` at the column.
     """
     return corpus.of("EV401")
+
+
+@corpus_rule("EV402", "environment-differs")
+def environment_differs(corpus: Corpus) -> Iterable[Finding]:
+    """Compared arms ran on one machine under one stack, unless that is what is compared.
+
+    ## What it checks
+    Host, devices and stack of the two arms of a claim are equal outside the record's `axes`; what differs is named:
+    the driver, a package, the number of devices.
+
+    ## Why it matters
+    Another machine or release of a framework moves times by more than most changes under test.
+
+    ## How to fix it
+    Measure both arms on one machine in turn, or declare the axis in the runner if the environment is the change.
+    """
+    return corpus.of("EV402")
+
+
+@record_rule("EV403", "workload-differs")
+def workload_differs(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
+    """An engine was asked something else than its workload declares, or than the other arms were.
+
+    ## What it checks
+    Every process has as many requests as the workload declares. They arrive as declared: together within a twentieth
+    of the run where all are there at the start, apart where arrivals are drawn, and never more in flight than the
+    concurrency. The lengths of the prompts are those of some process of every other arm.
+
+    ## Why it matters
+    "Offline" stamped on a log of a server, or a lighter load for one arm, makes another product of the same name.
+
+    ## How to fix it
+    Let the runner write what it sent, and send every arm the same requests.
+    """
+    facts = corpus.facts(loaded)
+    if not facts.served:
+        return ()
+    faults: list[Fault] = []
+    asked: dict[str, dict[str, tuple[int, set[tuple[int, ...]]]]] = {}
+    for index, cell in facts.timed:
+        workload = facts.workloads[cell.workload]
+        if not isinstance(workload, EngineWorkload):
+            continue
+        prompts: set[tuple[int, ...]] = set()
+        for at, process in enumerate(cell.processes):
+            if process.requests is None:
+                continue
+            prompts.add(tuple(sorted(process.requests.prompt_tokens)))
+            if how := _not_as_declared(process.requests, workload):
+                place = ("cells", index, "processes", at, "requests")
+                faults.append(Fault(f"{cell.arm!r} on {cell.workload!r}: {how}", place))
+        if prompts:
+            asked.setdefault(cell.workload, {})[cell.arm] = (index, prompts)
+    for name, arms in asked.items():
+        (first, (_, wanted)), *others = arms.items()
+        for arm, (index, prompts) in others:
+            if wanted.isdisjoint(prompts):
+                message = f"on {name!r} {arm!r} was sent prompts of other lengths than {first!r}"
+                faults.append(Fault(message, ("cells", index, "processes")))
+    return corpus.fault(loaded, faults)
+
+
+def _not_as_declared(requests: Requests, workload: EngineWorkload) -> str:
+    """Return how the requests of a process are not those of the workload; empty if they are."""
+    rows = len(requests.prompt_tokens)
+    if rows != workload.requests:
+        return f"{rows} requests were sent, {workload.requests} are declared"
+    starts = requests.enqueued_s
+    if starts is None or rows < _LEAST_ARRIVALS:
+        return ""
+    apart = max(starts) - min(starts)
+    ends = [start + (took or 0.0) for start, took in zip(starts, requests.latency_s, strict=True)]
+    arrival = workload.arrival
+    if arrival.kind == "at-once":
+        span = max(ends) - min(starts)
+        return f"all are declared to be there at once, and arrive over {apart:.4g} s" if apart > span / 20 else ""
+    if arrival.kind == "poisson" and apart == 0:
+        return "arrivals are declared as drawn, and all are there at once"
+    most = arrival.concurrency
+    events = sorted([(start, 1) for start in starts] + [(end, -1) for end in ends])
+    flying = max(accumulate(step for _, step in events))
+    return f"{flying} are in flight at once, {most} are declared" if most is not None and flying > most else ""
 
 
 @corpus_rule("EV404", "unequal-work")
@@ -57,7 +144,7 @@ def more_than_one_axis(corpus: Corpus) -> Iterable[Finding]:
     """Compared arms differ only in what the record declares as an axis.
 
     ## What it checks
-    Switches, implementation, source, host, stack and ranks of the two arms are equal outside the record's `axes`.
+    Switches, implementation and source of both arms are equal outside the record's `axes`; where they ran is EV402's.
 
     ## Why it matters
     With a second difference nobody can say which of the two made the effect.
@@ -101,6 +188,54 @@ def identical_arms(corpus: Corpus) -> Iterable[Finding]:
     return corpus.of("EV407")
 
 
+@corpus_rule("EV408", "mean-of-ratios")
+def mean_of_ratios(corpus: Corpus) -> Iterable[Finding]:
+    """The mean of ratios is the geometric one.
+
+    ## What it checks
+    No field but `.geomean` of a ratio stands behind the word mean or average in a statement.
+
+    ## Why it matters
+    The arithmetic mean of ratios depends on which arm is called the baseline: twice as fast and half as fast make
+    1.25 either way.
+
+    ## How to fix it
+    Write `{ratio.geomean}`, or leave the word out.
+    """
+    return corpus.of("EV408")
+
+
+@corpus_rule("EV409", "geomean-dominated", Severity.WARNING)
+def geomean_dominated(corpus: Corpus) -> Iterator[Finding]:
+    """One cell makes a geometric mean.
+
+    ## What it checks
+    Of a claim's readings over three cells or more: without any one of them the geometric mean keeps at least half of
+    its distance from 1.
+
+    ## Why it matters
+    Nine cells that gain nothing and one that gains ninefold have a mean that holds for none of them.
+
+    ## How to fix it
+    Say so with `{ratio.range}` and `{tally}` beside the mean and waive this at the claim, or claim the cells apart.
+    """
+    for id_ in corpus.book.standing:
+        for name, reading in corpus.book.readings(id_).items():
+            logs = [math.log(ratio.value) for ratio in reading.ratios] if reading.is_comparison else []
+            if len(logs) < _LEAST_CELLS or abs(fmean(logs)) <= math.log1p(reading.effect):
+                continue
+            total = math.fsum(logs)
+            without = min(((total - one) / (len(logs) - 1) / fmean(logs), index) for index, one in enumerate(logs))
+            if without[0] < 1 / 2:
+                found = [one for one in reading.comparisons if one.ratio is not None][without[1]]
+                left = math.exp(without[0] * fmean(logs))
+                message = (
+                    f"{id_}: the geometric mean{f' of {name}' if name else ''} is {math.exp(fmean(logs)):.3g}, "
+                    f"and {left:.3g} without {found.workload}"
+                )
+                yield Finding(corpus.book.claims.claims[id_].at(*(("also", name) if name else ("metric",))), message)
+
+
 @corpus_rule("EV410", "excessive-speedup")
 def excessive_speedup(corpus: Corpus) -> Iterable[Finding]:
     """More than ten times needs a second timer, or somebody who stands for it.
@@ -115,6 +250,58 @@ def excessive_speedup(corpus: Corpus) -> Iterable[Finding]:
     Measure the cells with a second timer, or waive EV410 at the claim with the reason the ratio is plausible.
     """
     return corpus.of("EV410")
+
+
+@corpus_rule("EV411", "superlinear-scaling")
+def superlinear_scaling(corpus: Corpus) -> Iterator[Finding]:
+    """So many times the devices are not more than so many times as fast.
+
+    ## What it checks
+    Where a claim or table compares arms on different numbers of accelerators, no time or rate gains more, beyond its
+    interval, than the devices grew; a quantity for each accelerator gains nothing.
+
+    ## Why it matters
+    More than the devices can give came from somewhere else: a second setting, a cache that now fits, less work.
+
+    ## How to fix it
+    Find what else differs between the arms. If it is real (a working set that now fits), waive it and say so.
+    """
+    seen: set[tuple[str, str, str, str]] = set()
+    for id_ in corpus.book.standing:
+        for reading in corpus.book.readings(id_).values():
+            if reading.is_comparison and reading.unit in _SPEEDS:
+                log = reading.loaded.entry.log
+                names = [workload.name for workload in reading.workloads]
+                pair = (reading.baseline, reading.candidate)
+                if how := _beyond_devices(reading.loaded.record, *pair, reading.quantity, names):
+                    seen.add((log, *pair, reading.quantity.metric))
+                    yield Finding(corpus.book.place(id_), f"{id_}: {how}")
+    for id_ in corpus.book.claims.tables:
+        built = corpus.book.shown(id_)
+        for log, baseline, candidate in sorted(built.pairs) if isinstance(built, Built) else ():
+            record = corpus.store.load(log).record
+            for metric in sorted({metric for of, metric in built.quantities if of == log}):  # type: ignore[union-attr]
+                unit, better = unit_of(record, Quantity(metric))
+                if unit not in _SPEEDS or better == "neither" or (log, baseline, candidate, metric) in seen:
+                    continue
+                if how := _beyond_devices(record, baseline, candidate, Quantity(metric)):
+                    seen.add((log, baseline, candidate, metric))
+                    yield Finding(corpus.book.place(id_), f"{id_}: {how}")
+
+
+def _beyond_devices(
+    record: Record, baseline: str, candidate: str, quantity: Quantity, names: Sequence[str] | None = None
+) -> str:
+    """Return how a comparison gains more than its devices grew; empty if it does not, or none were added."""
+    before, after = (sum(rank.device is not None for rank in record.arm(name).ranks) for name in (baseline, candidate))
+    if not 0 < before < after:
+        return ""
+    most = 1.0 if quantity.per == "accelerators" else after / before
+    for one in compare(record, baseline, candidate, quantity, names):
+        if one.ratio is not None and one.ratio.low > most * (1 + one.effect):
+            gains = f"{quantity} of {candidate!r} on {one.workload} is {one.ratio.value:.2f} times that of {baseline!r}"
+            return f"{gains}, with {after} accelerators for {before}"
+    return ""
 
 
 @corpus_rule("EV412", "baseline-not-gated")
@@ -160,6 +347,22 @@ def weaker_baseline(corpus: Corpus) -> Iterator[Finding]:
                 at = corpus.book.claims.claims[id_].at("baseline")
                 message = f"{id_}: {arm.name} of the same log is better than the baseline {reading.baseline}"
                 yield Finding(at, message, f"compare with {arm.name}, or read it under `also`")
+
+
+@corpus_rule("EV414", "cross-table-absolute")
+def cross_table_absolute(corpus: Corpus) -> Iterable[Finding]:
+    """Absolute numbers of two logs are not set side by side in one sentence.
+
+    ## What it checks
+    The values of one metric that a statement prints (`{baseline}`, `{candidate}`, `{value}`) are of one log.
+
+    ## Why it matters
+    Two runs differ in day, clocks and stack. A reader divides any two numbers of a sentence.
+
+    ## How to fix it
+    Print the ratio that each log gives, or measure both sides in one run.
+    """
+    return corpus.of("EV414")
 
 
 @corpus_rule("EV415", "missing-noise-floor", Severity.WARNING)

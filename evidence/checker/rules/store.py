@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import collections
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from evidence import ledger
@@ -12,6 +13,8 @@ from evidence.diagnostics import Finding, Location, Severity
 from evidence.errors import LedgerError, UnknownVersionError
 from evidence.schema import log_date
 from evidence.store import MAXIMUM_LOG_BYTES, RECORD_NAME, Loaded, Problem
+
+_LEAST_SHAPES = 2
 
 
 @load_rule("EV001", "unreadable-record")
@@ -79,7 +82,8 @@ def duplicate_record(corpus: Corpus) -> Iterator[Finding]:
     ## What it checks
     No column of six or more samples that are not all equal stands in two logs. Samples of separate runs never agree
     digit for digit, so this finds a copy whatever was renamed in it: an arm, a date, a device. Of imported aggregates
-    the list of a cell's values is compared in the same way.
+    the list of a cell's values is compared in the same way. No column stands in one log twice, and no log has most of
+    its columns from another in another order or multiplied by a factor.
 
     ## Why it matters
     A copy under another name passes for a second session, or for a measurement of something that never ran.
@@ -88,12 +92,32 @@ def duplicate_record(corpus: Corpus) -> Iterator[Finding]:
     Remove the log that is the copy: the one whose path does not agree with how it was measured.
     """
     first_with: dict[int, str] = {}
+    shaped: dict[int, list[str]] = {}
     for log, prints in sorted(corpus.memory.prints.items()):
         shared = [other for one in prints if (other := first_with.setdefault(one, log)) != log]
+        shapes = corpus.memory.shapes.get(log, ())
         if shared:
             message = f"{len(shared)} of {len(prints)} columns of values are those of {min(shared)}, digit for digit"
-            file = f"{log}/{RECORD_NAME}"
-            yield Finding(_place(corpus, file), message, "", _cited(corpus, file))
+            yield _copy(corpus, log, message)
+        elif (repeated := corpus.memory.repeated.get(log)) is not None:
+            yield _copy(corpus, log, f"{repeated} columns of values stand in it twice, digit for digit")
+        elif other := _reshaped(shapes, shaped):
+            message = f"most columns of values are those of {other} in another order, or multiplied by a factor"
+            yield _copy(corpus, log, message)
+        for one in shapes:
+            shaped.setdefault(one, []).append(log)
+
+
+def _copy(corpus: Corpus, log: str, message: str) -> Finding:
+    file = f"{log}/{RECORD_NAME}"
+    return Finding(_place(corpus, file), message, "", _cited(corpus, file))
+
+
+def _reshaped(shapes: Collection[int], shaped: Mapping[int, list[str]]) -> str:
+    """Return a log that has most of these columns but for order and scale; empty if there is none."""
+    counted = collections.Counter(other for one in shapes for other in shaped.get(one, ()))
+    other, count = counted.most_common(1)[0] if counted else ("", 0)
+    return other if 2 * count > len(shapes) and count >= _LEAST_SHAPES else ""
 
 
 @corpus_rule("EV005", "ledger-mismatch", waivable=False)
@@ -164,9 +188,9 @@ def ledger_rewritten(corpus: Corpus) -> Iterator[Finding]:
     """A line that SHA256SUMS had has changed or gone.
 
     ## What it checks
-    Every line that SHA256SUMS holds in the last commit, and in the commit where this branch left its base (`--base`, or
-    `base` in the settings), stands in it unchanged. A base that git cannot find is a finding, not a pass. Outside of
-    version control there is nothing to compare with.
+    Every line that SHA256SUMS holds in the last commit, in the commit where this branch left its base (`--base`, or
+    `base` in the settings), or held in any commit before, stands in it unchanged. A base that git cannot find is a
+    finding, not a pass. Outside of version control there is nothing to compare with.
 
     ## Why it matters
     Digests protect files only as long as nobody rewrites the digests: a changed log with a matching new line would
@@ -199,6 +223,12 @@ def ledger_rewritten(corpus: Corpus) -> Iterator[Finding]:
         for file, digest in (_entries(_at(corpus, commit, path)) or {}).items():
             if now.get(file) != digest:
                 missing.setdefault(file, f"{'had another digest' if file in now else 'was listed'} in {where}")
+    for line in repository.removed_lines(path):
+        for file, digest in (_entries(line) or {}).items():
+            if now.get(file) != digest:
+                missing.setdefault(
+                    file, f"{'had another digest' if file in now else 'was listed'} in an earlier commit"
+                )
     for file, how in sorted(missing.items()):
         yield Finding(Location(name, ledger.line_of(text, file)), f"{file} {how}", "", _cited(corpus, file))
 
@@ -277,8 +307,9 @@ def uncited_log(corpus: Corpus) -> Iterator[Finding]:
 
     ## What it checks
     Each series has a log that a claim, table or environment call on some page reads. Only the newest log of a series
-    is named: older ones stay in the store when a series is rerun. Logs that another one supersedes, and logs marked
-    as not to be cited, are left out.
+    is named: older ones stay in the store when a series is rerun. Logs that a later one of their series supersedes are
+    left out, and so are logs with a status, unless no log of the series is left: then a table shows them, under the
+    banner that says why.
 
     ## Why it matters
     A run that went badly and is shown nowhere is how a selection of results comes about.
@@ -288,7 +319,8 @@ def uncited_log(corpus: Corpus) -> Iterator[Finding]:
     """
     cited = {entry.series for entry in corpus.store.entries if entry.log in corpus.cited}
     passed_over = corpus.memory.superseded | corpus.memory.unread
+    in_force = {entry.series for entry in corpus.store.entries if not corpus.is_set_aside(entry.log)}
     for entry in corpus.store.entries:
-        known = entry.log in passed_over or corpus.is_set_aside(entry.log)
+        known = entry.log in passed_over or (corpus.is_set_aside(entry.log) and entry.series in in_force)
         if entry.series not in cited and entry.log in corpus.newest and not known:
             yield Finding(Location(corpus.name(entry.path)), f"no page shows {entry.series}")

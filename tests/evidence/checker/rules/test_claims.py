@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from evidence.schema import CrossCheck, Record, Setting, Timed, Work
+from evidence.schema import CrossCheck, Rank, Record, Setting, Timed, Work
 from evidence.schema.gates import AccuracyDetail
 from tests import factories
 from tests.evidence.checker.sites import Site, codes
@@ -219,6 +219,32 @@ def timed_apart(one: Timed, seconds: float) -> Timed:
     return one.model_copy(update={"processes": tuple(processes)})
 
 
+def other_stack(record: Record) -> Record:
+    """Fused ran under an older framework."""
+    old = factories.stack(name="old", packages=("fla-core==0.6.0", "torch==2.9.1", "triton==3.6.0"))
+    fused = record.arms[1].model_copy(update={"ranks": (Rank(host="h0", device=0, stack="old"),)})
+    arms = (record.arms[0], fused, *record.arms[2:])
+    return record.model_copy(update={"stacks": (*record.stacks, old), "arms": arms})
+
+
+def superlinear(record: Record) -> Record:
+    """Fused ran on two devices, and is three times as fast on the smallest size."""
+    two = tuple(Rank(host="h0", device=number, stack="main") for number in (0, 1))
+    fused = record.arms[1].model_copy(update={"ranks": two})
+    hosts = (factories.host(accelerators=(factories.accelerator(), factories.accelerator())),)
+    made = replaced(record, "fused", lambda one: cell("fused", 1, 0.3e-3, 3), 1)
+    readings = (*record.conditions, factories.conditions(device=1))
+    changes = {"arms": (record.arms[0], fused, *record.arms[2:]), "hosts": hosts, "conditions": readings}
+    return made.model_copy(update={**changes, "axes": ("implementation", "ranks")})
+
+
+def dominated(record: Record) -> Record:
+    """Fused is six times as fast on the smallest size, and next to nothing on the others."""
+    for size, seconds, times in zip(SIZES, TIMES["eager"], (6.0, 1.03, 1.03), strict=True):
+        record = replaced(record, "fused", lambda one, at=(size, seconds / times): cell("fused", *at, 3), size)
+    return record
+
+
 @dataclass(frozen=True)
 class Fault:
     """One fault of the audit: what is changed in the clean site, and the rules that fire."""
@@ -279,6 +305,15 @@ FAULTS: tuple[Fault, ...] = (
     fault("J26 a bound that is not the maximum", "EV604", claims=[(SMALL, "Up to {ratio.min} at {N} rows, {tally}.")], says="which is not a maximum"),
     fault("J26 a bound typed by hand", "EV622", claims=[(SMALL, "Within 1.5 points at {N} rows, {ratio.range}.")], says="'1.5' is typed"),
     fault("J26 a best case alone", "EV604", claims=[(SMALL, "Up to {ratio.max} faster.")], says="never stands alone"),
+    fault("D10 another stack", "EV402", "EV402", record=other_stack, says="torch 2.11.0 and 2.9.1"),
+    fault("D10 more than the devices give", "EV411", record=superlinear, says="with 2 accelerators for 1"),
+    fault("E17 a mean of ratios that is none", "EV408", claims=[(SMALL, "At {N} rows fusing is {ratio.min} to {ratio.max} faster, on average {ratio.max}.")], says="is no mean"),
+    fault("E17 one cell makes the mean", "EV409", record=dominated, claims=[("    where: {N: [1, 8]}\n    expect: better", "    expect: better"), ("  large:\n    statement: At {N} rows it loses; fusing is {ratio}.", "  large:\n    statement: At {N} rows fusing is {ratio}."), ("expect: worse", "expect: better")], says="1.03 without n1"),
+    fault("A1 a loss called faster", "EV602", claims=[("it loses; fusing is {ratio}.", "fusing is {ratio} faster.")], says="the log says SLOWER"),
+    fault("A3 against an arm that is not the baseline", "EV602", claims=[(SMALL, "At {N} rows fusing is {ratio.range} faster than library."), ("    expect: better\n    mechanism: {text", "    expect: better\n    also: {library: {baseline: library, expect: better}}\n    mechanism: {text")], record=lambda r: with_alternative(r, 1.5e-3), says="against 'eager', and the sentence says 'library'"),
+    fault("A3 a heading of another baseline", "EV602", record=lambda r: with_alternative(r, 2e-3), claims=[("{ratio: time}, {ratio", "{ratio: time, title: against library}, {ratio")], says="the heading says 'library'"),
+    fault("A1 a ratio in words", "EV622", claims=[(SMALL, "At {N} rows fusing is twice as fast, {ratio.range}.")], says="'twice as fast' is typed"),
+    fault("A1 a ratio in a status", "EV622", claims=[("    baseline: eager\nclaims", "    baseline: eager\n    status: {historical: it was 2.1x then}\nclaims")], says="'2.1x' is typed into the status"),
     fault("J26 always", "EV604", claims=[(SMALL, "Fusing is always {ratio.range} faster.")], says="'always' is wider"),
 )  # fmt: skip
 
@@ -333,6 +368,21 @@ def test_absolutes_of_two_devices_and_stacks(site: Site) -> None:
     for log, code in (("kernels/other", "EV607"), ("kernels/newer", "EV608")):
         site.write("docs/claims/page.yml", two.format(log))
         assert codes(site.check("EV607", "EV608")) == [code]
+
+
+def test_absolutes_of_two_logs_in_one_sentence(site: Site) -> None:
+    site.add(clean(site))
+    cells = tuple(one.model_copy(update={"processes": one.processes[::-1]}) for one in clean(site).cells)
+    site.add(clean(site, cells=cells).model_copy(update={"log": "kernels/other_20260901"}))
+    claim = CLAIMS.split("  small:")[0] + (
+        "  both: {statement: 'It takes {candidate}, elsewhere {other.FIELD}.', series: kernels/sweep, metric: time,"
+        " baseline: eager, candidate: fused, where: {N: 1}, expect: better,"
+        " also: {other: {series: kernels/other, expect: better}}, mechanism: {unknown: nothing was profiled}}\n"
+    )
+    site.write("docs/page.md", '{{ ev.claim("both") }}\n')
+    for field_, found in (("candidate", ["EV414"]), ("ratio", [])):
+        site.write("docs/claims/page.yml", claim.replace("FIELD", field_))
+        assert codes(site.check("EV414")) == found
 
 
 def test_a_waiver_with_a_reason_lets_a_large_ratio_pass(site: Site) -> None:

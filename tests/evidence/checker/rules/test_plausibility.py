@@ -35,7 +35,14 @@ def reported(**means: float) -> dict[str, Any]:
     }
 
 
+POISSON = {"kind": "poisson", "rate_per_s": 4.0, "seed": 1, "concurrency": None}
 CASES: tuple[Case, ...] = (
+    bad("EV403", "fewer-requests", {"/workloads/0/requests": 16}, base="engine"),
+    bad("EV403", "drawn-arrivals", {"/workloads/0/arrival": POISSON}, base="engine"),
+    bad("EV403", "more-in-flight", {"/workloads/0/arrival": {"kind": "closed", "concurrency": 7}}, base="engine"),
+    good("EV403", "as-many-in-flight", {"/workloads/0/arrival": {"kind": "closed", "concurrency": 8}}, base="engine"),
+    bad("EV403", "other-prompts", {"/cells/2/processes/*/requests/prompt_tokens": [254] * 8}, base="engine"),
+    good("EV403", "prompts-by-process", {"/cells/2/processes/1/requests/prompt_tokens": [254] * 8}, base="engine"),
     bad("EV501", "compute", {**H200, FLOP: 2 * 10**12}),
     bad("EV501", "traffic", {**H200, BYTES: 10 * 2**30}),
     good("EV501", "compute", {**H200, FLOP: 5 * 10**11}),

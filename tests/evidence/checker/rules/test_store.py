@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from evidence import ledger
 from evidence.checker.memory import prints_of
+from evidence.schema import Record, Timed
 from evidence.store import MAXIMUM_LOG_BYTES
 from tests import factories
 from tests.evidence.checker.cases import GONE, Case, bad, edited, good, judge
@@ -85,6 +87,52 @@ def test_a_copy_is_found_whatever_was_renamed(site: Site, case: Case, how: Any) 
     found = site.check("EV0")
     assert codes(found) == ["EV004"] * case.fires
     assert all(path.as_posix().endswith(one.at.path) and LOG in one.message for one in found)
+
+
+def shuffled(record: Record) -> Record:
+    return recolumned(record, lambda values: tuple(sorted(values)))
+
+
+def scaled(record: Record) -> Record:
+    return recolumned(record, lambda values: tuple(float(f"{0.97 * value:.9g}") for value in values))
+
+
+def recolumned(record: Record, change: Callable[[tuple[float, ...]], tuple[float, ...]]) -> Record:
+    """The record with every column of samples changed."""
+    cells = []
+    for cell in record.cells:
+        assert isinstance(cell, Timed)
+        processes = [
+            one.model_copy(
+                update={"samples": tuple(c.model_copy(update={"values": change(c.values)}) for c in one.samples)}
+            )
+            for one in cell.processes
+        ]
+        cells.append(cell.model_copy(update={"processes": tuple(processes)}))
+    return record.model_copy(update={"cells": tuple(cells)})
+
+
+@pytest.mark.parametrize("change", [shuffled, scaled])
+def test_a_copy_is_found_in_another_order_and_under_a_factor(site: Site, change: Callable[[Record], Record]) -> None:
+    site.add(site.record())
+    site.add(change(site.record("kernels/twin_20260901")))
+    found = site.check("EV0")
+    assert codes(found) == ["EV004"]
+    assert "kernels/twin_20260901" in found[0].at.path
+
+
+def test_columns_that_stand_twice_in_one_log(site: Site) -> None:
+    record = site.record()
+    eager, fused, again = record.cells
+    assert isinstance(eager, Timed)
+    assert isinstance(again, Timed)
+    copied = tuple(
+        one.model_copy(update={"samples": other.samples})
+        for one, other in zip(again.processes, eager.processes, strict=True)
+    )
+    site.add(record.model_copy(update={"cells": (eager, fused, again.model_copy(update={"processes": copied}))}))
+    (found,) = site.check("EV0")
+    assert (found.code, "9 columns" in found.message) == ("EV004", True)
 
 
 def test_constant_or_few_samples_prove_no_copy() -> None:
@@ -177,8 +225,25 @@ def cite_the_newer(site: Site) -> None:
 
 
 def not_to_be_cited(site: Site) -> None:
+    """The only log of a series is set aside, and nothing shows that it is there."""
     stop_citing(site)
     site.write("docs/claims/index.yml", "logs:\n  other/toy_20260901: {do_not_cite: the fan had failed}\n")
+
+
+def one_of_two_not_to_be_cited(site: Site) -> None:
+    with_artifact(site)
+    site.add(site.record("kernels/toy_20260901-2", cells=other_cells()))
+    site.write("docs/index.md", f'{{{{ ev.environment("{LOG}") }}}}\n')
+    site.write("docs/claims/index.yml", "logs:\n  kernels/toy_20260901-2: {do_not_cite: the fan had failed}\n")
+
+
+def superseded_by_a_stranger(site: Site) -> None:
+    stop_citing(site)
+    digest = ledger.digest_of(site.logs / "other/toy_20260901/record.json")
+    old = {"log": "other/toy_20260901", "sha256": digest, "reason": "measured again"}
+    record = site.record(artifacts=(factories.artifact("gate.log", ARTIFACT, role="gate-log"),))
+    site.add(edited(record, {"/supersedes": [old]}), LOG)
+    site.write("docs/index.md", f'{{{{ ev.environment("{LOG}") }}}}\n')
 
 
 STORES = (
@@ -197,7 +262,9 @@ STORES = (
     (good("EV008", "large", {}), grow_to_the_limit),
     (bad("EV009", "uncited", {}), stop_citing),
     (good("EV009", "older-run", {}), cite_the_newer),
-    (good("EV009", "not-to-be-cited", {}), not_to_be_cited),
+    (bad("EV009", "not-to-be-cited-and-shown-nowhere", {}), not_to_be_cited),
+    (good("EV009", "one-of-two-not-to-be-cited", {}), one_of_two_not_to_be_cited),
+    (bad("EV009", "superseded-by-another-series", {}), superseded_by_a_stranger),
 )
 
 
@@ -259,8 +326,8 @@ def test_ledger_is_held_to_the_last_commit(versioned: Site, case: Case, change: 
 def test_ledger_is_held_to_the_branch_it_left(versioned: Site, case: Case, change: Any) -> None:
     git(versioned.repository, "switch", "--quiet", "--create", "work")
     change(versioned)
-    commit(versioned.repository, "Committed, so that the last commit agrees")
-    assert codes(versioned.check("EV0")) == []
+    commit(versioned.repository, "Committed, so that the last commit agrees, and the history does not")
+    assert codes(versioned.check("EV0")) == ["EV006"] * case.fires
     assert codes(versioned.check("EV0", base="main")) == ["EV006"] * case.fires
 
 

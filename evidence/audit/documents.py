@@ -155,7 +155,11 @@ def _text(data: bytes, name: str, problems: list[Problem]) -> bytes | None:
         decoded = data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        problems.append(Problem(name, f"line {line}", f"not {encoding[:6].upper()} at byte {error.start:,}: not read"))
+        problems.append(
+            Problem(
+                name, f"line {line}", f"not {encoding.removesuffix('-sig').upper()} at byte {error.start:,}: not read"
+            )
+        )
         return None
     if "\0" in decoded:
         place = decoded[: decoded.index("\0")].count("\n") + 1
@@ -321,12 +325,13 @@ def _take_list(
 def _take_numbers(numbers: Sequence[float], at: str, row: Row) -> None:
     """Add what pages print of a list of samples, and the samples themselves where they are few."""
     if len(numbers) > 1:
-        row.values += [
-            (f"{at}.median", averages.median(numbers), Kind.STATISTIC),
-            (f"{at}.mean", math.fsum(numbers) / len(numbers), Kind.STATISTIC),
-            (f"{at}.min", min(numbers), Kind.STATISTIC),
-            (f"{at}.max", max(numbers), Kind.STATISTIC),
-        ]
+        reduced = {
+            "median": averages.median(numbers),
+            "mean": sum(number / len(numbers) for number in numbers),
+            "min": min(numbers),
+            "max": max(numbers),
+        }
+        row.values += [(f"{at}.{name}", one, Kind.STATISTIC) for name, one in reduced.items() if math.isfinite(one)]
     if len(numbers) <= _MOST_ELEMENTS:
         row.values += [(f"{at}[{index}]", number, Kind.ELEMENT) for index, number in enumerate(numbers)]
 

@@ -111,7 +111,8 @@ def read(data: bytes, path: str) -> Page:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise EvidenceError(
-            f"{path}:{line}: not {encoding[:6].upper()} at byte {error.start:,}", fix="store the page as UTF-8"
+            f"{path}:{line}: not {encoding.removesuffix('-sig').upper()} at byte {error.start:,}",
+            fix="store the page as UTF-8",
         ) from None
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if path.lower().endswith((".csv", ".tsv")):

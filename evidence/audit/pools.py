@@ -152,6 +152,6 @@ class Pools:
         demands = self._word_demands((printed.head,), with_numbers=False)
         own = printed.quantity.value if printed.quantity else None
         for word in words.labels(printed.head):
-            if words.is_number(word) and float(word) >= _SMALLEST_NUMBER and float(word) != own:
+            if word.isdigit() and float(word) >= _SMALLEST_NUMBER and float(word) != own:
                 self._demand(demands, self.index.rows_with(float(word)), _WORD)
         return self._narrowed(Pool(self.index.everything, False), demands)

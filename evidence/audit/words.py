@@ -142,7 +142,8 @@ def core(name: str) -> frozenset[str]:
 @functools.lru_cache(maxsize=65536)
 def is_metric(name: str) -> bool:
     """Whether a field or a column of that name holds what was measured, as far as its words say."""
-    return not METRICS.isdisjoint(words(name))
+    found = words(name)
+    return not METRICS.isdisjoint(found) or {"token", "s"} <= set(found) or {"request", "s"} <= set(found)
 
 
 @functools.lru_cache(maxsize=65536)

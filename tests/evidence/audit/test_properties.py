@@ -1,0 +1,97 @@
+"""Laws of the audit: true pages are bound, shuffled and invented numbers mostly are not."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evidence.audit import quantities
+from evidence.audit.index import bits, fitting, members
+from evidence.audit.pages import read
+from evidence.audit.verdicts import Verdict
+from tests.evidence.audit.pairs import audited, kernel_logs, kernel_page, speeds
+
+_RESULT = re.compile(r"(?<=\| )\d+\.\d\d(?= \|)")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_shuffled_numbers_of_a_page_are_mostly_not_bound(tmp_path: Path, seed: int) -> None:
+    logs, page = kernel_logs(tmp_path), kernel_page(tmp_path)
+    text = page.read_text(encoding="utf-8")
+    printed = _RESULT.findall(text)
+    shuffled = printed.copy()
+    random.Random(seed).shuffle(shuffled)
+    stayed = sum(old == new for old, new in zip(printed, shuffled, strict=True)) / len(printed)
+    moved = iter(shuffled)
+    page.write_text(_RESULT.sub(lambda match: next(moved), text), encoding="utf-8")
+    judged = [
+        one for one in audited(page, logs).judged if _RESULT.fullmatch(f"{one.printed.text}") or "." in one.printed.text
+    ]
+    results = [
+        one for one in judged if one.printed.table is not None and one.printed.head in ("HIP", "old-mfma", "wide-tile")
+    ]
+    bound = sum(one.verdict is Verdict.BOUND for one in results) / len(results)
+    assert len(results) == len(printed)
+    assert bound <= stayed + 0.1
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_invented_numbers_are_mostly_not_bound(tmp_path: Path, seed: int) -> None:
+    drawn = random.Random(seed)
+    invented = {key: value * drawn.uniform(1.2, 3.0) for key, value in speeds().items()}
+    audit = audited(kernel_page(tmp_path, invented), kernel_logs(tmp_path))
+    results = [one for one in audit.judged if one.printed.head in ("HIP", "old-mfma", "wide-tile", "Δ%")]
+    bound = sum(one.verdict is Verdict.BOUND for one in results)
+    assert bound <= len(results) * 0.03
+
+
+@pytest.mark.parametrize("digits", [2, 3])
+def test_short_numbers_without_labels_are_not_bound(tmp_path: Path, digits: int) -> None:
+    logs = kernel_logs(tmp_path)
+    drawn = random.Random(digits)
+    lines = [f"Then it took {drawn.uniform(10, 100):.{digits - 2}f} ms." for _ in range(200)]
+    page = tmp_path / "page.md"
+    page.write_text("\n\n".join(lines), encoding="utf-8")
+    bound = sum(one.verdict is Verdict.BOUND for one in audited(page, logs).judged)
+    assert bound <= 10
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False, places=3, min_value=0, max_value=10**6), st.integers(0, 3))
+def test_a_value_rounded_any_way_is_held(value: object, places: int) -> None:
+    number = float(str(value))
+    quantity = quantities.read(f"{number:.{places}f}")
+    assert quantity is not None
+    assert quantity.holds(number)
+    assert not quantity.holds(number + 1.5 * 10.0**-places)
+
+
+@given(st.sets(st.integers(0, 400)))
+def test_a_set_of_rows_has_its_members(numbers: set[int]) -> None:
+    assert list(members(bits(numbers, 64), 1000)) == sorted(numbers)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**40 - 1), st.integers(1, 3)), max_size=6))
+def test_rows_are_ranked_by_the_weight_of_their_labels(demands: list[tuple[int, int]]) -> None:
+    everything = 2**40 - 1
+    levels = fitting(demands, everything)
+    for row in range(40):
+        weight = sum(held for rows, held in demands if rows >> row & 1)
+        assert all(bool(level >> row & 1) is (score <= weight) for score, level in enumerate(levels))
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_a_page(text: str) -> None:
+    page = read(text.encode("utf-8", "surrogatepass").decode("utf-8", "ignore").encode(), "page.md")
+    lines = text.count("\n") + text.count("\r") + 1
+    assert all(1 <= one.at.line <= lines for one in page.numbers)
+
+
+@given(st.text(alphabet="|-: \n\t0123456789.%x*`ab>#", max_size=200))
+def test_any_table_is_a_page(text: str) -> None:
+    page = read(text.encode(), "page.md")
+    assert all(one.at.line >= 1 for one in page.numbers)

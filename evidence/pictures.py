@@ -21,7 +21,7 @@ from evidence.readings import device_of
 from evidence.schema.claims import Id
 from evidence.schema.figures import FigureFile, FigureLog
 from evidence.schema.places import line_of, pointer_of
-from evidence.views import Drawn
+from evidence.views import Drawn, Statement, Table
 
 FOLDER = "figures"
 _LARGEST = 64 * 1024
@@ -85,22 +85,22 @@ def load(project: Project) -> Pictures:
     return Pictures(found, tuple(findings))
 
 
-def describe(book: Book, claim: str, image: Path, caption: str, command: Sequence[str] = ()) -> Path:
-    """Write the file beside an image that was just drawn from the logs of a claim, and return its path.
+def describe(book: Book, item: str, image: Path, caption: str, command: Sequence[str] = ()) -> Path:
+    """Write the file beside an image that was just drawn from the logs of a claim or table, and return its path.
 
     Raises:
-        UnknownNameError: there is no such claim.
-        Unrenderable: the claim does not stand.
-        ItemError: the caption asks for a field that the claim does not give.
+        UnknownNameError: there is no such item.
+        Unrenderable: the item does not stand.
+        ItemError: the caption asks for a field that the item does not give.
     """
-    view = book.statement(claim)
+    view = _shown(book, item)
     file = FigureFile(
         image=image.name,
         sha256=ledger.digest_of(image),
-        claim=claim,
+        item=item,
         logs=tuple(FigureLog(log=one.log, sha256=one.sha256) for one in view.evidence),
         caption=caption,
-        drawn=_filled(book, claim, caption),
+        drawn=_filled(book, view, caption),
         command=tuple(command),
     )
     path = image.with_suffix(".json")
@@ -113,19 +113,19 @@ def drawn(picture: Picture, book: Book, docs: Path) -> Drawn:
     """Return a figure as shown.
 
     Raises:
-        Unrenderable: its claim does not stand, or its caption asks for what the claim does not give.
+        Unrenderable: its item does not stand, or its caption asks for what the item does not give.
     """
-    view = book.statement(picture.file.claim)
+    view = _shown(book, picture.file.item)
     try:
-        caption = _filled(book, picture.file.claim, picture.file.caption)
+        caption = _filled(book, view, picture.file.caption)
     except ItemError as error:
         raise Unrenderable(f"{picture.id}: {error.message}", (), fix=error.fix) from None
     source = picture.image.relative_to(docs).as_posix()
-    return Drawn(picture.id, source, view.text, caption, view.stance, view.evidence, view.banner)
+    return Drawn(picture.id, source, _words(view), caption, view.stance, view.evidence, view.banner)
 
 
 def faults(picture: Picture, book: Book, project: Project) -> Iterator[Finding]:
-    """Yield why a figure does not show what its claim's logs say; one finding, at the first cause."""
+    """Yield why a figure does not show what the logs of its item say; one finding, at the first cause."""
     file, name = picture.file, project.name(picture.path)
     redraw = f"draw it again: {' '.join(file.command)}" if file.command else "draw it again, and describe it again"
 
@@ -141,12 +141,12 @@ def faults(picture: Picture, book: Book, project: Project) -> Iterator[Finding]:
         yield found(f"{file.image} is not the image that was drawn", "sha256")
         return
     try:
-        view = book.statement(file.claim)
-        caption = _filled(book, file.claim, file.caption)
-        device_names = [device_of(reading.loaded.record) for reading in book.readings(file.claim).values()]
-        sentences.lint(file.caption, device_names, "caption")
+        view = _shown(book, file.item)
+        caption = _filled(book, view, file.caption)
+        devices = [device_of(book.log(one.log).record) for one in view.evidence]
+        sentences.lint(file.caption, devices, "caption")
     except UnknownNameError as error:
-        yield found(error.message, "claim", fix=error.fix)
+        yield found(error.message, "item", fix=error.fix)
         return
     except ItemError as error:
         yield found(error.message, "caption", fix=error.fix)
@@ -159,15 +159,44 @@ def faults(picture: Picture, book: Book, project: Project) -> Iterator[Finding]:
     if old:
         index, one = old[0]
         how = (
-            "the claim stands on " + ", ".join(sorted(missing)) if one.log not in digests else "its record has changed"
+            f"{file.item} stands on " + ", ".join(sorted(missing))
+            if one.log not in digests
+            else "its record has changed"
         )
         yield found(f"it was drawn from {one.log}, and {how}", "logs", index)
     elif missing:
-        yield found(f"it was not drawn from {', '.join(sorted(missing))}, on which its claim stands", "logs")
+        yield found(f"it was not drawn from {', '.join(sorted(missing))}, on which {file.item} stands", "logs")
     elif caption != file.drawn:
         yield found(f"it was drawn with the caption {file.drawn!r}, and the log gives {caption!r}", "drawn")
 
 
-def _filled(book: Book, claim: str, caption: str) -> str:
-    parts = sentences.render(caption, book.readings(claim), "caption")
-    return "".join(part if isinstance(part, str) else part.text for part in parts)
+def _shown(book: Book, item: str) -> Statement | Table:
+    """Return the claim or table that a figure shows.
+
+    Raises:
+        UnknownNameError: there is neither.
+        Unrenderable: it does not stand.
+    """
+    if item not in book.ids and item not in book.claims.malformed:
+        raise UnknownNameError("claim or table", item, book.ids)
+    return book.table(item) if item in book.claims.tables else book.statement(item)
+
+
+def _words(view: Statement | Table) -> str:
+    """What a figure tells those who do not see it."""
+    if isinstance(view, Statement):
+        return view.text
+    return f"{view.title} ({view.tally})" if view.tally else view.title
+
+
+def _filled(book: Book, view: Statement | Table, caption: str) -> str:
+    if isinstance(view, Statement):
+        parts = sentences.render(caption, book.readings(view.id), "caption")
+        return "".join(part if isinstance(part, str) else part.text for part in parts)
+    facts = {"title": view.title, "tally": view.tally}
+    for name in sentences.fields_of(caption):
+        if name not in facts:
+            message = f"{{{name}}} is no field of a table's figure"
+            raise ItemError(sentences.UNKNOWN_FIELD, message, "caption", fix="write {title} or {tally}")
+        caption = caption.replace(f"{{{name}}}", facts[name])
+    return caption

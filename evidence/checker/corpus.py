@@ -307,7 +307,9 @@ class Corpus:
         """Yield, for each call of a figure, the sentence it tells: that of its claim."""
         for call in self.calls:
             if call.macro == "figure" and call.subject in self.pictures.by_id:
-                yield dataclasses.replace(call, macro="says", arguments=(self.pictures.by_id[call.subject].file.claim,))
+                item = self.pictures.by_id[call.subject].file.item
+                macro = "chart" if item in self.book.claims.tables else "says"
+                yield dataclasses.replace(call, macro=macro, arguments=(item,), keywords=())
 
     def _printed_by_documents(self) -> Iterator[tuple[str, tuple[Call, ...]]]:
         from evidence.pages.calls import Call

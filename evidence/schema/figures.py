@@ -31,11 +31,12 @@ class FigureFile(BaseModel):
     """Name of the image, in the same folder."""
     sha256: Digest
     """Of the image."""
-    claim: Id
-    """Its sentence is the text for those who do not see the image; its logs are those the figure is drawn from."""
+    item: Id
+    """The claim or table that it shows: its words are the text for those who do not see the image, and its logs are
+    those the figure is drawn from."""
     logs: Annotated[tuple[FigureLog, ...], Field(min_length=1)]
     caption: Line
-    """A template of the claim's fields."""
+    """A template of the claim's fields; of a table, of `{title}` and `{tally}`."""
     drawn: Line
     """The caption as it read when the image was drawn: its numbers stand in the image."""
     command: tuple[Line, ...] = ()

@@ -85,11 +85,11 @@ def test_another_image_is_stale(drawing: Drawing) -> None:
     ("changes", "message"),
     [
         ({"logs": [{"log": "kernels/toy_20260901", "sha256": "0" * 64}]}, "and its record has changed"),
-        ({"logs": [{"log": "kernels/toy_20260801", "sha256": "0" * 64}]}, "the claim stands on kernels/toy_20260901"),
+        ({"logs": [{"log": "kernels/toy_20260801", "sha256": "0" * 64}]}, "toy-fused stands on kernels/toy_20260901"),
         ({"drawn": "Fusing takes 700 µs instead of 1.001 ms, 1.43× faster."}, "and the log gives 'Fusing takes 802 µs"),
         ({"caption": "It is 1.25 times faster: {ratio}."}, "'1.25' is typed into the caption"),
         ({"caption": "It is {ratios} faster."}, "{ratios} is neither a quantity"),
-        ({"claim": "toy-fuse"}, "no claim 'toy-fuse'"),
+        ({"item": "toy-fuse"}, "no claim or table 'toy-fuse'"),
         ({"image": "../../README.png"}, "image: "),
         ({"image": "fused.html"}, "image: "),
         ({"sha256": "1234"}, "sha256: "),
@@ -125,6 +125,15 @@ def test_a_file_that_is_none_is_found(drawing: Drawing) -> None:
     assert len(drawing.faults()) == 1
     drawing.file.write_bytes(b"\xff" * 70_000)
     assert drawing.faults() == ["1: cannot be read: larger than 64 KiB"]
+
+
+def test_a_figure_of_a_table_tells_its_title_and_tally(drawing: Drawing) -> None:
+    pictures.describe(drawing.book, "toy", drawing.file.with_suffix(".png"), "{title}: {tally}")
+    assert drawing.faults() == []
+    view = pictures.drawn(pictures.load(drawing.project).named("fused"), drawing.book, drawing.project.docs)
+    assert (view.text, view.caption) == ("The toy op (1 faster)", "The toy op: 1 faster")
+    drawing.change(caption="{ratio} faster")
+    assert drawing.faults() == ["12: fused: {ratio} is no field of a table's figure"]
 
 
 def test_an_unknown_figure_names_the_nearest(drawing: Drawing) -> None:

@@ -12,12 +12,12 @@ from evidence.diagnostics import Finding
 
 @corpus_rule("EV710", "stale-figure")
 def stale_figure(corpus: Corpus) -> Iterator[Finding]:
-    """A figure was drawn from the logs that its claim stands on now, and its caption says what they say.
+    """A figure was drawn from the logs that its claim or table stands on now, and its caption says what they say.
 
     ## What it checks
     Every `docs/figures/<id>.json`, the file that a figure's generator writes beside the image: the image is the one
-    that was drawn, each log it was drawn from has the same record, the claim stands on no other log, and the caption's
-    template gives the words it gave then. A caption is held to the same lint as a statement.
+    that was drawn, each log it was drawn from has the same record, the claim or table it shows stands on no other log,
+    and the caption's template gives the words it gave then. A caption is held to the same lint as a statement.
 
     ## Why it matters
     Nobody can check the numbers inside an image by reading them; an image that outlives its log looks as good as ever.

@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,7 +23,8 @@ from pydantic import ValidationError
 from evidence import ledger
 from evidence.errors import EvidenceError, RecordError, UnknownNameError
 from evidence.schema import Cell, Record, Timed, gate_holds, log_date, series
-from evidence.schema.text import dump, parse
+from evidence.schema.leaves import leaves
+from evidence.schema.text import dump, parse, read
 
 RECORD_NAME = "record.json"
 INCOMPLETE = ".incomplete"
@@ -53,15 +54,20 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """One record as read: of those that are kept, the bytes are known by digest only."""
+    """One record as read: its bytes are known by their digest only."""
 
     entry: Entry
     record: Record
     sha256: str
     size: int
-    data: bytes | None = field(default=None, repr=False, compare=False)
-    """The bytes it was read from, while it streams by."""
+    _texts: Sequence[str] | None = field(default=None, repr=False, compare=False)
+    """Found while it was read; a record that is kept is looked through again."""
     _made: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """Every text in it, in no order."""
+        return leaves(self.record)[0] if self._texts is None else self._texts
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what `make` makes of the record, made once for each key: a record never changes."""
@@ -146,7 +152,7 @@ class Store:
         """Load some records once, in the order given, without keeping any."""
         for entry in entries:
             try:
-                yield self._read(entry, keeps_bytes=True)
+                yield self._read(entry, keeps_texts=True)
             except RecordError as error:
                 yield Problem(entry.path, error.line, error.pointer, error.message, error.fix, error)
 
@@ -180,13 +186,13 @@ class Store:
         """
         return self.load(self.series_of(name)[-1].log)
 
-    def _read(self, entry: Entry, *, keeps_bytes: bool = False) -> Loaded:
+    def _read(self, entry: Entry, *, keeps_texts: bool = False) -> Loaded:
         try:
             data = entry.path.read_bytes()
         except OSError as error:
             raise RecordError(f"cannot be read: {error.strerror}", fix=_READABLE) from None
-        digest = hashlib.sha256(data).hexdigest()
-        return Loaded(entry, parse(data), digest, len(data), data if keeps_bytes else None)
+        record, texts = read(data)
+        return Loaded(entry, record, hashlib.sha256(data).hexdigest(), len(data), texts if keeps_texts else None)
 
 
 def _run_of(log: str) -> int:

@@ -1,12 +1,10 @@
-"""Owns what must not be published with a log: patterns of private data, and a fast search for them in record files."""
+"""Owns what must not be published with a log: patterns of private data, and a fast search of texts for them."""
 
 from __future__ import annotations
 
 import functools
-import itertools
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _PRIVATE_NET = rf"(?:10\.{_OCTET}|192\.168|172\.(?:1[6-9]|2[0-9]|3[01])|169\.254)\.{_OCTET}\.{_OCTET}"
@@ -63,35 +61,37 @@ _TRACES = {
     4: re.compile(r"\.[0-9]{1,3}\.[0-9]{1,3}\.|:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}:"),
     5: re.compile(rf"\.{_TOP_LEVEL}"),
 }
-_STRING = re.compile(rb'"((?:[^"\\]|\\.)*)"')
 _MOST_CLEAN = 200_000
 _DIGEST_LENGTH = 64
 _APART = "\n" * 5
 """More than any pattern reaches over."""
 
 
-def kinds_in(data: bytes, clean: set[bytes] | None) -> Iterator[tuple[str, int]]:
-    """Yield (kind, line) of what is private in a file, in no order.
+def kinds_in(data: bytes) -> Iterator[tuple[str, int]]:
+    """Yield (kind, line) of what is private in a text file; bytes that are no text hold nothing to look through."""
+    text = data.decode(errors="replace")
+    for kind, start in search(text):
+        yield kind, text.count("\n", 0, start) + 1
+
+
+def private_text(texts: Iterable[str], clean: set[str]) -> tuple[str, str] | None:
+    """Return what is private in texts, and the first text that is; None if none is.
 
     Args:
-        data: The bytes of a text file; other bytes hold no text to look through.
-        clean: For JSON only: strings known to be clean, which grows. Records repeat most of theirs, so looking
-            through new ones only makes the search cheap enough for every record.
+        texts: Every text of a record. Records repeat most of theirs, so looking through new ones only makes the search
+            cheap enough for every record.
+        clean: Texts that are known to hold nothing private; it grows.
     """
-    if clean is None:
-        text = data.decode(errors="replace")
-        for kind, start in search(text):
-            yield kind, text.count("\n", 0, start) + 1
-        return
-    unseen = set(itertools.filterfalse(clean.__contains__, _strings(data)))
-    new = {piece for piece in unseen if len(piece) != _DIGEST_LENGTH or not piece.isalnum()}
-    decoded = {piece: _decoded(piece) for piece in new}
-    if next(search(_APART.join(decoded.values())), None) is None:
-        _remember(clean, new)
-        return
-    for piece, text in decoded.items():
-        for kind, _ in itertools.islice(search(text), 1):
-            yield kind, data.count(b"\n", 0, data.find(piece)) + 1
+    unseen = {text for text in texts if text not in clean}
+    new = [text for text in unseen if len(text) != _DIGEST_LENGTH or not text.isalnum()]
+    if next(search(_APART.join(new)), None) is not None:
+        for text in texts:
+            for kind, _ in search(text):
+                return kind, text
+    if len(clean) > _MOST_CLEAN:
+        clean.clear()
+    clean.update(new)
+    return None
 
 
 def search(text: str) -> Iterator[tuple[str, int]]:
@@ -120,24 +120,3 @@ def _possible(text: str) -> tuple[int, ...]:
 def _pattern(kinds: tuple[int, ...]) -> re.Pattern[str]:
     """Return what finds these kinds, earlier ones first where two begin at one place; nothing if there are none."""
     return re.compile("|".join(f"(?P<k{kind}>{_KINDS[kind][1]})" for kind in kinds) or "(?!)")
-
-
-def _strings(data: bytes) -> list[bytes]:
-    """Return the strings of JSON text; without an escape in it, every second piece between quotes is one."""
-    return _STRING.findall(data) if b"\\" in data else data.split(b'"')[1::2]
-
-
-def _decoded(piece: bytes) -> str:
-    text = piece.decode(errors="replace")
-    if "\\" not in text:
-        return text
-    try:
-        return str(json.loads(f'"{text}"'))
-    except ValueError:
-        return text
-
-
-def _remember(clean: set[bytes], strings: set[bytes]) -> None:
-    if len(clean) > _MOST_CLEAN:
-        clean.clear()
-    clean |= strings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import jiter
@@ -11,10 +12,12 @@ from pydantic import ValidationError
 
 from evidence.errors import RecordError
 from evidence.schema.json_schema import structural_errors
+from evidence.schema.leaves import leaves
 from evidence.schema.migrations import migrate
 from evidence.schema.places import line_of, pointer_of
 from evidence.schema.record import SCHEMA_VERSION, Record
 
+_VERSION = re.compile(rb'"schema_version"\s*:\s*%d\s*[,}]' % SCHEMA_VERSION)
 _PLACE = re.compile(r"([a-z_]+(?:/[\w.-]+)*): ")
 _JITER_LINE = re.compile(r" at line (\d+) column \d+$")
 
@@ -26,6 +29,37 @@ def parse(data: bytes) -> Record:
         RecordError: the bytes are not one record; the error says where and why.
         UnknownVersionError: the record is newer than this package.
     """
+    return read(data)[0]
+
+
+def read(data: bytes) -> tuple[Record, Sequence[str]]:
+    """Read a record of any known version, with every text in it.
+
+    Raises:
+        RecordError: the bytes are not one record; the error says where and why.
+        UnknownVersionError: the record is newer than this package.
+    """
+    record = _straight(data)
+    if record is not None:
+        texts, strings = leaves(record)
+        if 2 * strings == data.count(b'"'):
+            return record, texts
+    record = _with_care(data)
+    return record, leaves(record)[0]
+
+
+def _straight(data: bytes) -> Record | None:
+    """Read what this package writes, if it holds no escape; None for all else, which has to be read with care."""
+    if b"\\" in data or _VERSION.search(data) is None:
+        return None
+    try:
+        data.decode()
+        return Record.model_validate_json(data)
+    except (UnicodeDecodeError, ValidationError):
+        return None
+
+
+def _with_care(data: bytes) -> Record:
     document = _document(data)
     version = document.get("schema_version")
     try:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from evidence.checker.corpus import Corpus, Fault
 from evidence.checker.facts import Facts, Window
-from evidence.checker.private import kinds_in
+from evidence.checker.private import kinds_in, private_text
 from evidence.checker.registry import mark, record_rule
 from evidence.diagnostics import Finding, Location, Severity
 from evidence.readings import Condition, conditions_of
@@ -473,15 +473,13 @@ def private_data(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     Revoke a leaked key first. Then remove the log from the history and run the benchmark with paths relative to the
     repository.
     """
-    data = loaded.entry.path.read_bytes() if loaded.data is None else loaded.data
-    for kind, line in kinds_in(data, corpus.clean):
-        at = Location(corpus.name(loaded.entry.path), line)
-        yield Finding(at, f"holds {kind}")
-        break
+    if found := private_text(loaded.texts, corpus.clean):
+        kind, text = found
+        yield Finding(corpus.line_with(loaded, text), f"holds {kind}")
     for artifact in loaded.record.artifacts:
         path = loaded.entry.path.parent / artifact.path
         if artifact.role in _TEXT_ROLES:
-            for kind, line in kinds_in(corpus.content(str(path)) or b"", None):
+            for kind, line in kinds_in(corpus.content(str(path)) or b""):
                 yield Finding(Location(corpus.name(path), line), f"holds {kind}")
                 break
     yield from corpus.fault(loaded, _personal_variables(loaded.record))

@@ -42,7 +42,7 @@ In text: {{ ev.says("toy-fused") }} A value: {{ ev.value("toy-fused", "ratio") }
 
 > {{ ev.environment("kernels/toy_20260901") }}
 
-A vendor says {{ ev.external("2.0×", source="its page") }}; {{ ev.spec("4.8 TB/s", device="a GPU") }}; we want
+A vendor says {{ ev.external("2.0×", source="its sheet of 2024") }}; {{ ev.spec("4.8 TB/s", device="a GPU") }}; we want
 {{ ev.target("3×") }}.
 
 The log: [raw](benchmark_logs/kernels/toy_20260901/record.json), [page](logs/kernels/toy_20260901.md).

@@ -5,6 +5,7 @@ Masked text has the length and the lines of the original, so that an offset in o
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +16,6 @@ _FENCE = re.compile(r"[ \t>]*(?P<fence>`{3,}|~{3,})(?P<info>[^`\n]*)")
 _ITEM = re.compile(r"(?P<indent>[ ]*)(?:[-*+]|\d+[.)]|!!!|\?\?\?\+?|===[!+]*|///|\[\^[^\]]+\]:|:)[ \t]")
 _CODE_SPAN = re.compile(r"(?<!`)(?P<ticks>`+)(?!`)(?:.|\n(?!\s*\n))*?(?<!`)(?P=ticks)(?!`)")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_SYNCED = re.compile(r"<!--\s*evidence:.*?<!--\s*/evidence\s*-->", re.DOTALL)
 _OPENER = re.compile(r"(?P<indent>[ ]*)(?P<opener>(?:!!!|\?\?\?\+?|===[!+]*)[ \t].*)")
 _RAW_TEXT = re.compile(
     r"<(?P<tag>pre|code|script|style|textarea|svg|math)\b[^>]*>.*?(?:</(?P=tag)\s*>|\Z)", re.DOTALL | re.I
@@ -24,7 +24,9 @@ _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _MATHS = re.compile(
     r"\$\$.+?\$\$|\\\(.+?\\\)|\\\[.+?\\\]|(?<![\\$\w])\$(?![\s$])[^$\n]+?(?<![\s\\])\$(?![\w$])", re.DOTALL
 )
-_TARGET = re.compile(r"(?<=\])\((?:[^()\n]|\([^()\n]*\))*\)|^[ ]{0,3}\[[^\]\n]+\]:[^\n]*|<?https?://[^\s>)]+>?", re.M)
+_TARGET = re.compile(r"\](\((?:[^()\n]|\([^()\n]*\))*\))")
+_DEFINITION = re.compile(r"^[ ]{0,3}\[(?!\^)[^\]\n]+\]:[^\n]*", re.MULTILINE)
+_ADDRESS = re.compile(r"https?://[^\s>)]+")
 _ATTRIBUTES = re.compile(r"\{:?[ \t]*[.#][^{}\n]*\}")
 
 
@@ -39,39 +41,60 @@ class Fence:
     is_closed: bool
 
 
+_MARKUP = (
+    ("{", _ATTRIBUTES),
+    ("](", _TARGET),
+    ("]:", _DEFINITION),
+    ("://", _ADDRESS),
+    ("<", _TAG),
+    ("$", _MATHS),
+    ("\\", _MATHS),
+)
+"""What is no prose, each with a text that a body holds if it holds any: most bodies hold few of them."""
+
+
 def _blank_all(text: str, pattern: re.Pattern[str]) -> str:
-    return pattern.sub(lambda match: re.sub(r"[^\n]", BLANK, match[0]), text)
+    return pattern.sub(_blanked, text)
 
 
+def _blanked(match: re.Match[str]) -> str:
+    """A match without its first group, or without all of it where there is none."""
+    kept = match[0][: match.start(1) - match.start()] if match.re.groups == 1 and not match.re.groupindex else ""
+    hidden = match[0][len(kept) :]
+    if "\n" not in hidden:
+        return kept + BLANK * len(hidden)
+    return kept + "\n".join(BLANK * len(line) for line in hidden.split("\n"))
+
+
+@functools.lru_cache(maxsize=16)
 def code(body: str) -> str:
     """The body without code: fences, indented blocks, code spans and the elements that hold raw text."""
-    without = _blank_all(blocks(body), _RAW_TEXT)
-    return _blank_all(without, _CODE_SPAN)
+    without = blocks(body)
+    if "<" in without:
+        without = _blank_all(without, _RAW_TEXT)
+    return _blank_all(without, _CODE_SPAN) if "`" in without else without
 
 
 def comments(body: str) -> str:
     """The body without HTML comments; apply it to text that has lost its code."""
-    return _blank_all(body, _COMMENT)
+    return _blank_all(body, _COMMENT) if "<!--" in body else body
 
 
 def prose(body: str, markers: Mapping[str, str]) -> str:
     """The body with nothing but what a reader reads as text."""
     text = jinja(comments(code(body)), markers)
-    for pattern in (_ATTRIBUTES, _TARGET, _TAG, _MATHS):
-        text = _blank_all(text, pattern)
+    for mark, pattern in _MARKUP:
+        if mark in text:
+            text = _blank_all(text, pattern)
     return text
-
-
-def synced(text: str) -> str:
-    """The text without the blocks that `evidence sync` fills: those are rendered from records."""
-    return _blank_all(text, _SYNCED)
 
 
 def jinja(body: str, markers: Mapping[str, str]) -> str:
     """The body without Jinja expressions, statements and comments."""
     for kind in ("comment", "block", "variable"):
-        start, end = re.escape(markers[f"{kind}_start_string"]), re.escape(markers[f"{kind}_end_string"])
-        body = _blank_all(body, re.compile(f"{start}.*?{end}", re.DOTALL))
+        start, end = markers[f"{kind}_start_string"], markers[f"{kind}_end_string"]
+        if start in body:
+            body = _blank_all(body, re.compile(f"{re.escape(start)}.*?{re.escape(end)}", re.DOTALL))
     return body
 
 

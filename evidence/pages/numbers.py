@@ -1,61 +1,117 @@
-"""Owns finding numbers that an author typed where a measurement belongs: ratios, changes, rates, times, result tables.
+"""Owns finding numbers that an author typed where a measurement belongs: ratios, changes, rates, bandwidths, times.
 
-It reads prose only: code, comments, calls, mathematics and markup are masked. Shapes (`64 × 4,096`), counts of devices
-(`8× H200`), versions and sizes are no measurements.
+It reads prose only: code, comments, calls, mathematics and markup are masked. What only looks like a measurement is
+told by the words beside it: shapes (`64 × 4,096`), counts of devices (`8× H200`), versions, thresholds, settings.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal, get_args
 
-from evidence.pages import masks
+from evidence.pages import guards
+from evidence.pages.context import Place, lowered, place
 
-_NUMBER = r"(?<![\w.,/#:×-])[~≈+−-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+Family = Literal["ratio", "percentage", "rate", "bandwidth", "FLOP rate", "time", "table", "output"]
+"""What a typed number looks like."""
+FAMILIES: tuple[Family, ...] = get_args(Family)
+
+_SPACE = r"[ \u00a0]?"
+# The pattern begins with a set of characters and looks back from there: only so does the scan skip text quickly.
+_START = r"\d(?<![\w.,#§×^]\d)(?<![\w.)\]]-\d)(?<!\d:\d)(?<![\w.]/\d)"
+_MORE = r"(?:,\d{3}(?!\d)|\d)*(?:\.\d+)?"
+_RANGE = rf"(?:{_SPACE}(?:[-–—~/→]|->|to\b){_SPACE}\d+(?:,\d{{3}})*(?:\.\d+)?)?"
 _COUNTED = (
-    r"NVIDIA|AMD|Intel|[A-Z]{1,4}\d{2,4}|GPUs?|accelerators?|devices?|nodes?|replicas?|cores?|cards?|hosts?|ranks?"
+    r"(?:tok(?:en)?s?|req(?:uest)?s?|it(?:er(?:ation)?)?s?|steps?|samples?|images?|imgs?|frames?|op(?:eration)?s?"
+    r"|quer(?:y|ies)|rows?|records?|pages?|doc(?:ument)?s?|words?|char(?:acter)?s?|seq(?:uence)?s?|messages?|msgs?"
+    r"|events?|calls?|packets?|items?|batch(?:es)?|sentences?|examples?|transactions?|keys?|lookups?|prompts?|t"
+    r"|points?|files?|lines?|inferences?|embeddings?|generations?)"
 )
-_RATIO = re.compile(rf"{_NUMBER}[ \u00a0]?[x×](?![\w×]|[ \u00a0]*\d|[ \u00a0]*(?:{_COUNTED})\b)")
-_WORDS = re.compile(
-    r"\btwice[ \n](?:as|the)\b|\bhalf[ \n](?:as|the[ \n](?:time|memory|latency))\b|\b\w{2,6}fold\b"
-    r"|\b(?:halv|doubl|tripl)(?:e|es|ed|ing)\b[ \n](?:the[ \n]|its[ \n])?"
-    r"(?:throughput|latency|speed|time|memory|bandwidth)\b"
-    rf"|(?:{_NUMBER}|\b(?:two|three|four|five|ten))[ \n]times[ \n]"
-    r"(?:as|faster|slower|more|less|fewer|higher|lower|the)\b",
-    re.IGNORECASE,
+_SECOND = r"(?:s|sec|seconds?)\b"
+_NUMERALS = "two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|fifty|hundred|thousand"
+_THAN = (
+    r"(?:as[ \n]|the[ \n]|more[ \n]|less[ \n]|better\b|worse\b|high|low|fast|slow|larg|small|fewer|cheap|quick|short)"
 )
-_PERCENT = re.compile(
-    rf"{_NUMBER}[ \u00a0]?(?:%|per[ \n]?cent\b|(?:percentage )?points?\b)(?![ \n]+(?:interval|confidence|CI\b))"
+_UNITS = "|".join(
+    (
+        r"(?P<ratio>[xX×](?![\w×/\\=]|\*\w|-(?!fast|slow|better|worse|high|low|small|larg|speed|improv|reduc)[A-Za-z]))",
+        r"(?P<percentage>%|per[ \n]?cent\b|(?:percentage[ \n])?points?\b)",
+        rf"(?P<bandwidth>(?:[KMGTPk]i?)?(?:B|b|[Bb]its?|[Bb]ytes?)(?:/{_SPACE}{_SECOND}|ps\b|[ \n]per[ \n]second\b))",
+        r"(?P<flops>[KMGTPE]F(?:LOPS|lops)\b|[KMGTPE]?(?:FLOP|flop|Flop)s?/s(?:ec)?\b|[TP](?:FLOP|flop|Flop"
+        r"|FLop)s?\b|TOPS\b)",
+        rf"(?P<rate>[kKMB]?{_SPACE}(?:(?:[a-z]+[ \n]){{0,2}}?{_COUNTED}{_SPACE}(?:/{_SPACE}|[ \n]per[ \n]){_SECOND}"
+        r"|[QRT]PS\b|[qrt]ps\b|fps\b(?!/)|FPS\b(?!/)|IOPS\b))",
+        r"(?P<time>-?(?:ns|[µμu]s(?:ec)?|ms(?:ec)?|s|secs?|(?:milli|micro|nano)?seconds?)\b(?!['’]"
+        r"|-[a-z]))",
+        rf"(?P<times>-?fold\b|(?:times|orders?[ \n]of[ \n]magnitude)[ \n](?={_THAN}))",
+    )
 )
-_COMPARATIVE = re.compile(
-    r"\b(?:faster|slower|better|worse|more|less|fewer|higher|lower|larger|smaller|cheaper|quicker|beats?|improv\w+"
-    r"|regress\w+|speed-?ups?|gain\w*|reduc\w+|increas\w+|decreas\w+|sav(?:es?|ed|ings?)|drop\w*|overhead|peak|agreement"
-    r"|bandwidth|throughput|latency|ttft|tpot|hit rate|geometric mean)\b",
-    re.IGNORECASE,
-)
-_RATE = re.compile(
-    rf"{_NUMBER}[ \u00a0]?[kKMG]?[ \u00a0]?(?:(?:tok(?:ens?)?|req(?:uests?)?|steps?|samples?|it)"
-    r"(?:/s(?:ec)?\b|[ \n]per[ \n]second\b)|QPS\b|[KMGT]i?B/s\b|[KMGT]b(?:ps|it/s)\b|[KMGTPE]?FLOP(?:/s|S|s)\b)"
-)
-_TIME = re.compile(rf"(?!(?:1[89]|20)\d0s){_NUMBER}[ \u00a0]?(?:ns|[µμu]s|ms|s|seconds?)\b(?!/)")
-_FORMS = (
-    (_RATIO, "a ratio"),
-    (_WORDS, "a ratio in words"),
-    (_RATE, "a rate"),
-    (_TIME, "a time"),
-)
-_END = re.compile(r"[.!?;|][*_\"')\]]*(?=\s)|\n[ \t]*\n")
-_WINDOW = 160
+_UNIT = re.compile(rf"{_START}{_MORE}{_RANGE}{_SPACE}(?:{_UNITS})")
 
-_RULE = re.compile(r"[ \t>]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?[ \t]*")
-_UNIT = re.compile(
-    r"(?<![\w/])(?:ns|[µμu]s|ms|tok(?:ens?)?/s|req/s|[KMGT]i?B/s|[KMGTP]?FLOP(?:/s|S)|speed-?up|ratio|ttft|tpot|latency"
-    r"|throughput|bandwidth|×)(?!\w)",
-    re.IGNORECASE,
+_COST = (
+    r"(?:throughput|latency|latencies|speed|(?:run|wall|compute|start(?:up)?|build|compile|training|step"
+    r"|decode|prefill)?"
+    r"[- ]?times?|memory|bandwidth|performance|ttft|tpot|tokens|requests|rate|efficiency|cost|overhead"
+    r"|traffic|footprint)"
 )
-_CELL = re.compile(r"[ \t*_]*[~≈+−-]?\d[\d,]*(?:\.\d+)?[ \t]*(?:[x×%]|ns|[µμu]s|ms|s)?[ \t*_]*")
-_RESULT_FENCES = frozenset({"", "text", "txt", "console", "output", "log", "plain"})
+_HOW = r"(?:fast|slow|quick|efficient|expensive|cheap|high|low|good|long|(?:much|many|little)[ \n]" + _COST + ")"
+_WORDS: tuple[tuple[Family, tuple[str, ...], re.Pattern[str]], ...] = (
+    (
+        "ratio",
+        ("twice", "thrice", "half "),
+        re.compile(
+            rf"(?:twice|thrice|half)[ \n](?:as[ \n]{_HOW}\b|(?:of[ \n])?(?:the|its)[ \n](?:\w+[ \n])?{_COST}\b"
+            r"|faster\b|slower\b)"
+        ),
+    ),
+    ("ratio", ("fold", "times"), re.compile(rf"(?:{_NUMERALS})(?:-?fold\b|[ \n]times[ \n](?={_THAN}))")),
+    (
+        "ratio",
+        ("halv", "doubl", "tripl", "quadrupl"),
+        re.compile(
+            rf"(?:halv|doubl|tripl|quadrupl)(?:e[sd]?|ing)[ \n](?:(?!each|every|as\b"
+            rf"|down\b)\w+[ \n]){{0,2}}?{_COST}\b"
+            rf"|{_COST}[ \n](?:(?:is|was|are|were|has|have|nearly|roughly|almost|more than|been)[ \n]){{0,2}}"
+            r"(?:halved|doubled|tripled|quadrupled)\b"
+        ),
+    ),
+    (
+        "ratio",
+        (" half",),
+        re.compile(
+            rf"(?:cuts?|cutting|reduces?|reduced|slash\w*)[ \n][^.;\n]{{0,40}}{_COST}[^.;\n]{{0,20}}(?:in"
+            rf"|by)[ \n]half\b"
+        ),
+    ),
+    ("ratio", ("of magnitude",), re.compile(rf"orders?[ \n]of[ \n]magnitude[ \n](?={_THAN})")),
+    (
+        "ratio",
+        ("factor of",),
+        re.compile(
+            rf"(?:by|a)[ \n](?:a[ \n])?factor[ \n]of[ \n](?:up[ \n]to[ \n]"
+            rf"|about[ \n])?[~≈]?(?:\d+(?:\.\d+)?|{_NUMERALS})\b"
+        ),
+    ),
+    (
+        "ratio",
+        ("speedup", "speed-up"),
+        re.compile(
+            r"speed-?ups?[ \n]?(?:of|is|was|=|:)[ \n]?(?:up[ \n]to[ \n]|about[ \n])?\*{0,2}[~≈]?\d+(?:\.\d+)?"
+            r"(?![\d.]*[ ]?(?:%|x|×|percent))"
+        ),
+    ),
+    (
+        "percentage",
+        ("percent", "per cent", "points"),
+        re.compile(
+            rf"(?:one|{_NUMERALS})[ \n](?:percent|per[ \n]cent|(?:percentage[ \n])?points?)[ \n]"
+            rf"(?={_THAN}|of[ \n]the\b)"
+        ),
+    ),
+)
+"""Numbers in words: patterns over small letters, each run only on a page that holds one of its triggers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,58 +120,53 @@ class Typed:
 
     line: int
     text: str
-    kind: str
+    family: Family
+
+
+_FORMS: dict[str, tuple[Family, Callable[[re.Match[str], Place], bool]]] = {
+    "ratio": ("ratio", guards.is_ratio),
+    "bandwidth": ("bandwidth", guards.is_bandwidth),
+    "flops": ("FLOP rate", guards.is_flops),
+    "rate": ("rate", guards.is_rate),
+    "time": ("time", guards.is_time),
+    "times": ("ratio", guards.is_times),
+}
 
 
 def typed_numbers(prose: str) -> Iterator[Typed]:
-    """Yield the first typed number of each line of masked prose."""
-    found: dict[int, tuple[int, Typed]] = {}
-    for start, text, kind in _matches(prose):
-        line = prose.count("\n", 0, start) + 1
-        if line not in found or start < found[line][0]:
-            found[line] = start, Typed(line, " ".join(text.split()), kind)
-    for line in sorted(found):
-        yield found[line][1]
+    """Yield the typed numbers of masked prose, the first of each line."""
+    found: dict[int, Typed] = {}
+    spans = [(match.start(), match[0], family) for match, family in _matches(prose, lowered(prose))]
+    line, at = 1, 0
+    for start, text, family in sorted(spans):
+        line += prose.count("\n", at, start)
+        at = start
+        if line not in found:
+            found[line] = Typed(line, " ".join(text.split()), family)
+    yield from found.values()
 
 
-def _matches(prose: str) -> Iterator[tuple[int, str, str]]:
-    for pattern, kind in _FORMS:
-        for match in pattern.finditer(prose):
-            yield match.start(), match[0], kind
-    for match in _PERCENT.finditer(prose):
-        if match[0][0] in "+−-" or _COMPARATIVE.search(_sentence(prose, match)):
-            yield match.start(), match[0], "a percentage that compares"
-
-
-def _sentence(prose: str, match: re.Match[str]) -> str:
-    before = prose[max(0, match.start() - _WINDOW) : match.start()]
-    after = prose[match.end() : match.end() + _WINDOW]
-    start = max((end.end() for end in _END.finditer(before)), default=0)
-    end = _END.search(after)
-    return before[start:] + match[0] + after[: end.start() if end else None]
-
-
-def typed_tables(prose: str) -> Iterator[Typed]:
-    """Yield Markdown tables with a unit of measurement in the head and numbers below it."""
-    lines = prose.split("\n")
-    for index in range(1, len(lines)):
-        head = lines[index - 1]
-        if "|" not in lines[index] or not _RULE.fullmatch(lines[index]) or not _UNIT.search(head):
+def _matches(prose: str, lower: str) -> Iterator[tuple[re.Match[str], Family]]:
+    for match in _UNIT.finditer(prose):
+        kind = match.lastgroup or ""
+        around = place(prose, lower, *match.span())
+        if kind == "percentage":
+            if guards.is_percentage(match, around, _sign(prose, match.start())):
+                yield match, "percentage"
+        else:
+            family, is_result = _FORMS[kind]
+            if is_result(match, around):
+                yield match, family
+    for family, triggers, pattern in _WORDS:
+        if not any(trigger in lower for trigger in triggers):
             continue
-        rows = []
-        for line in lines[index + 1 :]:
-            if "|" not in line:
-                break
-            rows.append(line)
-        if any(_CELL.fullmatch(cell) for row in rows for cell in row.strip().strip("|").split("|")):
-            yield Typed(index, " ".join(head.split()), "a table of results")
+        for match in pattern.finditer(lower):
+            is_inside = lower[max(0, match.start() - 1) : match.start()].isalnum()
+            if not is_inside and guards.is_in_words(match, place(prose, lower, *match.span())):
+                yield match, family
 
 
-def typed_results(body: str) -> Iterator[Typed]:
-    """Yield fenced blocks that hold results: what a program printed, pasted."""
-    for fence in masks.fences(body):
-        if fence.info.partition(" ")[0].strip("{}.").lower() in _RESULT_FENCES:
-            for pattern, _ in _FORMS[:1] + _FORMS[2:]:
-                if match := pattern.search(fence.content):
-                    yield Typed(fence.opens, " ".join(match[0].split()), "results in a block")
-                    break
+def _sign(prose: str, start: int) -> str:
+    """The sign before a number, where it is one and no dash between words."""
+    opens = prose[max(0, start - 2) : start - 1] in ("", " ", "(", "*", "_", "|", "\n", "[", "~")
+    return prose[start - 1 : start] if opens else ""

@@ -205,7 +205,7 @@ def _rows(record: Record) -> list[str]:
 def _inserted(text: str, key: str, lines: Sequence[str], name: str) -> str:
     """Return YAML with an item more below a key of the root, written as its neighbours are; no other byte moves."""
     held = text.split("\n")
-    top = next((number for number, line in enumerate(held) if re.match(rf"{key}:", line)), None)
+    top = next((number for number, line in enumerate(held) if re.match(rf"\ufeff?{key}:", line)), None)
     if top is None:
         return _ended(text) + "\n".join([f"{key}:", *(f"  {line}" for line in lines)]) + "\n"
     rest = held[top].split(":", 1)[1].strip()

@@ -155,11 +155,8 @@ def _text(data: bytes, name: str, problems: list[Problem]) -> bytes | None:
         decoded = data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        problems.append(
-            Problem(
-                name, f"line {line}", f"not {encoding.removesuffix('-sig').upper()} at byte {error.start:,}: not read"
-            )
-        )
+        told = f"not {encoding.removesuffix('-sig').upper()} at byte {error.start:,}: not read"
+        problems.append(Problem(name, f"line {line}", told))
         return None
     if "\0" in decoded:
         place = decoded[: decoded.index("\0")].count("\n") + 1

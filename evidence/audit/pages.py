@@ -110,10 +110,8 @@ def read(data: bytes, path: str) -> Page:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise EvidenceError(
-            f"{path}:{line}: not {encoding.removesuffix('-sig').upper()} at byte {error.start:,}",
-            fix="store the page as UTF-8",
-        ) from None
+        told = f"not {encoding.removesuffix('-sig').upper()} at byte {error.start:,}"
+        raise EvidenceError(f"{path}:{line}: {told}", fix="store the page as UTF-8") from None
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if path.lower().endswith((".csv", ".tsv")):
         numbers, tables = _read_csv(text, path)

@@ -16,7 +16,7 @@ MARK = "<!-- to write: {what} -->"
 """Stands on a page where the author's words belong."""
 
 _MARK = re.compile(r"<!--\s*to write:\s*(?P<what>.*?)\s*-->", re.DOTALL)
-_IN_CLAIMS = re.compile(rf"(?P<key>[\w-]+):[^#\n]*?\b{TO_WRITE}\b")
+_IN_CLAIMS = re.compile(rf"^[^#]*?(?P<key>[\w-]+):[^#\n]*?\b{TO_WRITE}\b")
 
 
 @corpus_rule("EV716", "unwritten-section")

@@ -10,7 +10,7 @@ from evidence.claims import Placed
 from evidence.errors import ItemError
 from evidence.evaluation import CONTRADICTED, CONTROL, Loader, Reading, readings_of, require_expected, tally
 from evidence.readings import device_of
-from evidence.schema import Cell, Timed
+from evidence.schema import Cell
 from evidence.schema.claims import Claim, Mechanism, Status
 from evidence.stance import computed_limitations, evidence_of, stance_of
 from evidence.statistics import Verdict
@@ -18,8 +18,7 @@ from evidence.store import Loaded
 from evidence.views import Banner, Ratio, Shown, Statement
 
 MISSING_MECHANISM, CONTROL_MOVED, MECHANISM_NOT_FIRED, MISSING_LIMITATIONS = "EV613", "EV309", "EV310", "EV614"
-DO_NOT_CITE, EXCESSIVE = "EV612", "EV410"
-_EXCESSIVE_SPEEDUP = 10.0
+DO_NOT_CITE = "EV612"
 
 
 def build(placed: Placed[Claim], load: Loader, log_status: Mapping[str, Status]) -> Statement:
@@ -38,7 +37,6 @@ def build(placed: Placed[Claim], load: Loader, log_status: Mapping[str, Status])
         require_expected(reading)
     _require_mechanism(claim, main, readings)
     _require_limitations(claim, main.loaded)
-    _require_second_timer(claim, readings.values())
     devices = tuple(dict.fromkeys(device_of(reading.loaded.record) for reading in readings.values()))
     for place, text in _free_texts(claim):
         sentences.lint(text, devices, *place)
@@ -183,22 +181,6 @@ def _require_limitations(claim: Claim, loaded: Loaded) -> None:
         raise ItemError(
             MISSING_LIMITATIONS, "no limitation is stated", "limitations", fix="write what was not measured"
         )
-
-
-def _require_second_timer(claim: Claim, readings: Iterable[Reading]) -> None:
-    if any(waiver.rule == EXCESSIVE for waiver in claim.waive):
-        return
-    for reading in readings:
-        for one in reading.comparisons if reading.is_comparison else ():
-            far = one.ratio is not None and max(one.ratio.value, 1 / one.ratio.value) > _EXCESSIVE_SPEEDUP
-            if one.ratio is not None and far and not _has_second_timer(one.baseline, one.candidate):
-                message = f"{one.workload}: {one.ratio.value:.3g} times, by one timer only"
-                fix = "measure it with a second timer, or waive EV410 with a reason"
-                raise ItemError(EXCESSIVE, message, *(("also", reading.name) if reading.name else ("metric",)), fix=fix)
-
-
-def _has_second_timer(*cells: Cell) -> bool:
-    return all(isinstance(cell, Timed) and cell.cross_checks for cell in cells)
 
 
 def _headline(main: Reading) -> Ratio | None:

@@ -40,14 +40,21 @@ class Ignore:
     """First and last line of the claim, table or block of a page it speaks of; None: it stands in the settings."""
 
     def covers(self, diagnostic: Diagnostic) -> bool:
-        """Whether a diagnostic is one it speaks of: at a place it covers, or printed from there."""
+        """Whether a diagnostic is one it speaks of: at a place it covers, or printed from there.
+
+        A block of a page covers what is wrong in a log only if no other place prints that log.
+        """
         if self.rule not in (diagnostic.code, diagnostic.name):
             return False
         if self.lines is not None:
-            at = diagnostic.at
-            return at.path == self.at.path and self.lines[0] <= at.line <= self.lines[1]
+            return self._spans(diagnostic.at) or (bool(diagnostic.cited) and all(map(self._spans, diagnostic.cited)))
         places = (diagnostic.at, *diagnostic.cited)
         return self.path is None or any(fnmatch.fnmatchcase(place.path, self.path) for place in places)
+
+    def _spans(self, place: Location) -> bool:
+        if self.lines is None or place.path != self.at.path:
+            return False
+        return self.lines[0] <= place.line <= self.lines[1]
 
 
 @dataclass(frozen=True, slots=True)

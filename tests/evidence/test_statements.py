@@ -12,7 +12,7 @@ import pytest
 
 from evidence.claims import Placed
 from evidence.errors import ItemError, RecordError
-from evidence.schema import CrossCheck, Record, Setting
+from evidence.schema import Record, Setting
 from evidence.schema.claims import Claim, Status
 from evidence.statements import build
 from evidence.statistics import Verdict
@@ -21,9 +21,7 @@ from evidence.views import Banner, Statement
 from tests.factories import (
     engine_record,
     loader,
-    method,
     on_device,
-    process,
     record,
     sweep,
     timed,
@@ -330,30 +328,6 @@ def test_a_log_that_states_no_limit_needs_one_from_the_author() -> None:
     assert built({**claim, "limitations": ["one shape on {device}"]}, bare).evidence[0].limitations == (
         "one shape on Synthetic GPU A",
     )
-
-
-def test_more_than_ten_times_needs_a_second_timer_or_a_waiver() -> None:
-    far = sweep({"eager": {1: 2e-2}, "fused": {1: 1e-3}})
-    claim = {**SIMPLE, "series": "kernels/sweep"}
-    error = refused(claim, far)
-    assert (error.code, error.parts) == ("EV410", ("metric",))
-    assert error.message == "n1: 20 times, by one timer only"
-    waiver = {"rule": "EV410", "why": "the baseline loops in Python", "owner": "@docs", "until": "2027-01-31"}
-    assert built({**claim, "waive": [waiver]}, far).text == "Fusing is 20.0× faster."
-    cells = [
-        cell.model_copy(update={"cross_checks": (CrossCheck(method="nvbench", processes=tuple(process(i, (value,), started_s=900.0 + 3 * i) for i in range(6))),)})
-        for cell, value in zip(far.cells, (2e-2, 1e-3, 2e-2), strict=True)
-    ]  # fmt: skip
-    double = far.model_copy(update={"cells": tuple(cells), "methods": (method(), method(name="nvbench"))})
-    assert built(claim, double).word == "FASTER"
-    slow = {**claim, "expect": "worse", "baseline": "fused", "candidate": "eager"}
-    assert refused(slow, far).code == "EV410"
-    near = {**SIMPLE, "series": "kernels/near", "also": {"l": {"series": "kernels/sweep", "expect": "better"}}}
-    error = refused(near, far, sweep({"eager": {1: 2e-3}, "fused": {1: 1e-3}}, "kernels/near_20260901"))
-    assert error.parts == ("also", "l")
-
-
-# Status.
 
 
 def test_a_log_that_must_not_be_cited_has_no_sentence() -> None:

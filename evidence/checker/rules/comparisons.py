@@ -16,12 +16,13 @@ from evidence.diagnostics import Finding, Severity
 from evidence.errors import ComparisonError
 from evidence.evaluation import Reading
 from evidence.readings import Quantity, process_values, unit_of
-from evidence.schema import EngineWorkload, Record, Requests, Timed
+from evidence.schema import Cell, EngineWorkload, Record, Requests, Timed
 from evidence.statistics import Verdict
 from evidence.store import Loaded
 from evidence.tables import Built
 
 _LEAST_ARRIVALS, _LEAST_CELLS = 4, 3
+_EXCESSIVE_SPEEDUP = 10.0
 _SPEEDS = ("s", "1/s", "token/s", "B/s", "FLOP/s")
 
 
@@ -237,7 +238,7 @@ def geomean_dominated(corpus: Corpus) -> Iterator[Finding]:
 
 
 @corpus_rule("EV410", "excessive-speedup")
-def excessive_speedup(corpus: Corpus) -> Iterable[Finding]:
+def excessive_speedup(corpus: Corpus) -> Iterator[Finding]:
     """More than ten times needs a second timer, or somebody who stands for it.
 
     ## What it checks
@@ -249,7 +250,20 @@ def excessive_speedup(corpus: Corpus) -> Iterable[Finding]:
     ## How to fix it
     Measure the cells with a second timer, or waive EV410 at the claim with the reason the ratio is plausible.
     """
-    return corpus.of("EV410")
+    for id_ in corpus.book.standing:
+        for name, reading in corpus.book.readings(id_).items():
+            for one in reading.comparisons if reading.is_comparison else ():
+                far = one.ratio is not None and max(one.ratio.value, 1 / one.ratio.value) > _EXCESSIVE_SPEEDUP
+                if one.ratio is not None and far and not _has_second_timer(one.baseline, one.candidate):
+                    message = f"{id_}: {one.workload}: {one.ratio.value:.3g} times, by one timer only"
+                    yield Finding(
+                        corpus.book.claims.claims[id_].at(*(("also", name) if name else ("metric",))), message
+                    )
+                    break
+
+
+def _has_second_timer(*cells: Cell) -> bool:
+    return all(isinstance(cell, Timed) and cell.cross_checks for cell in cells)
 
 
 @corpus_rule("EV411", "superlinear-scaling")

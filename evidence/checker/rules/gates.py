@@ -14,10 +14,12 @@ from evidence.diagnostics import Finding
 from evidence.schema import (
     AccuracyDetail,
     Arm,
+    Crashed,
     Gate,
     NumericDetail,
     Passed,
     TokensDetail,
+    Tolerance,
     gate_holds,
 )
 from evidence.store import Loaded, Problem
@@ -175,11 +177,12 @@ def gate_other_source(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
 
 @record_rule("EV305", "gate-changed")
 def gate_changed(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
-    """The gate is weaker than, or other than, the one of the series' previous log.
+    """The gate is weaker than, or other than, the one of the series' previous log, or so weak that nothing fails it.
 
     ## What it checks
-    A gate of the same name in the log before this one of the series has the same digests for its frozen files, none of
-    them gone, and no tolerance smaller than now.
+    Each gate of the log before this one of the series is there under its name, has the same digests for its frozen
+    files, none of them gone, and no tolerance smaller than now. No tolerance is one that nothing could fail: an error
+    as large as the reference, agreement in no token, the loss of every right answer.
 
     ## Why it matters
     A test that was edited together with the code it tests proves neither.
@@ -194,7 +197,20 @@ def gate_changed(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
         old = known.get(gate.name)
         if old is not None and (how := _weakening(old, gate)):
             faults.append(Fault(f"gate {gate.name!r}: {how} since {before}", ("gates", index)))
+        for at, tolerance in enumerate(gate.tolerances):
+            if _is_vacuous(tolerance):
+                message = f"gate {gate.name!r}: nothing could fail a tolerance of {tolerance.limit:g} ({tolerance.of})"
+                faults.append(Fault(message, ("gates", index, "tolerances", at)))
+    gone = sorted(known.keys() - {gate.name for gate in loaded.record.gates})
+    if gone:
+        faults.append(Fault(f"gate {gone[0]!r} of {before} is gone", ("gates",)))
     return corpus.fault(loaded, faults)
+
+
+def _is_vacuous(tolerance: Tolerance) -> bool:
+    if tolerance.of == "agreement":
+        return tolerance.limit <= 0
+    return tolerance.of != "absolute" and tolerance.limit >= 1
 
 
 def _weakening(old: Gate, new: Gate) -> str:
@@ -400,7 +416,7 @@ def verification_not_recorded(loaded: Loaded, corpus: Corpus) -> Iterable[Findin
 
     ## What it checks
     Every gate of the record has an outcome in some cell, and one that ran as a command has its output among the
-    artifacts.
+    artifacts. A gate whose cells all raised inside it has none to show: those cells say so as crashes of phase gate.
 
     ## Why it matters
     A flag such as `--verify` that prints its outcome and exits with zero leaves failed cells looking like passed ones.
@@ -410,9 +426,10 @@ def verification_not_recorded(loaded: Loaded, corpus: Corpus) -> Iterable[Findin
     """
     facts = corpus.facts(loaded)
     used = {outcome.gate for _, _, outcome in facts.outcomes}
+    raised = any(isinstance(cell, Crashed) and cell.phase == "gate" for cell in loaded.record.cells)
     faults = []
     for index, gate in enumerate(loaded.record.gates):
-        if gate.name not in used:
+        if gate.name not in used and not raised:
             faults.append(Fault(f"gate {gate.name!r} has no outcome in any cell", ("gates", index)))
         elif gate.command and gate.log is None:
             faults.append(Fault(f"the output of gate {gate.name!r} was not kept", ("gates", index, "log")))

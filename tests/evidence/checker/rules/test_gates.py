@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.evidence.checker.cases import GONE, Case, bad, edited, good, judge
@@ -42,6 +44,13 @@ SOUND_OUTCOME = {
         ],
     },
 }
+
+
+def _crashed_in(cell: dict[str, Any], phase: str) -> dict[str, Any]:
+    which = {key: cell[key] for key in ("arm", "workload")}
+    return {"kind": "crashed", **which, "cause": "error", "phase": phase, "message": "the kernel raised"}
+
+
 FAILED_OUTCOME = {
     "outcome": "failed",
     "gate": "numeric",
@@ -76,6 +85,11 @@ CASES: tuple[Case, ...] = (
     bad("EV302", "nothing-compared", {f"{DETAIL}/tensors": []}),
     bad("EV302", "all-skipped", {DETAIL: TESTS}),
     bad("EV302", "failed-and-timed", {"/cells/0/gate/outcome": "failed"}),
+    bad("EV302", "relative-alone", {"/gates/0/tolerances": [{"of": "relative", "limit": 0.0001}]}),
+    good("EV302", "relative-beside-absolute", {"/gates/0/tolerances/0/limit": 0.0001}),
+    bad("EV305", "nothing-fails-it", {"/gates/0/tolerances/0/limit": 1.0}),
+    bad("EV305", "no-agreement-asked", {"/gates/0/tolerances/0/limit": 0.0}, base="engine"),
+    good("EV305", "wide", {"/gates/0/tolerances/0/limit": 0.9}),
     bad("EV302", "agreement", {"/gates/0/tolerances/0/limit": 0.99}, base="engine"),
     bad(
         "EV302",
@@ -120,6 +134,22 @@ CASES: tuple[Case, ...] = (
     bad("EV312", "no-outcome", {"/gates": lambda old: [*old, {**old[0], "name": "frozen-tests"}]}),
     bad("EV312", "no-log", {"/gates/0/command": ["pytest", "tests"]}),
     good("EV312", "in-process", {"/gates/0/command": []}),
+    good(
+        "EV312",
+        "raised-inside-the-gate",
+        {
+            "/gates": lambda old: [*old, {**old[0], "name": "backward"}],
+            "/cells/0": lambda old: _crashed_in(old, "gate"),
+        },
+    ),
+    bad(
+        "EV312",
+        "crashed-elsewhere",
+        {
+            "/gates": lambda old: [*old, {**old[0], "name": "backward"}],
+            "/cells/0": lambda old: _crashed_in(old, "timing"),
+        },
+    ),
     bad("EV313", "optimized", {"/gates/0/variables": [{"name": "PYTHONOPTIMIZE", "value": "1"}]}),
     bad("EV313", "run", {"/provenance/variables/0": {"name": "FLA_CI_ENV", "value": "1"}}),
     good("EV313", "off", {"/gates/0/variables": [{"name": "PYTHONOPTIMIZE", "value": "0"}]}),
@@ -167,6 +197,10 @@ CHANGED_CASES = (
     (bad("EV305", "limit-gone", {"/gates/0/tolerances": []}), {}),
     (bad("EV305", "test-edited", {"/gates/0/frozen": [{"path": "tests/test_toy.py", "sha256": "2" * 64}]}), FROZEN),
     (bad("EV305", "test-gone", {}), FROZEN),
+    (
+        bad("EV305", "another-name", {"/gates/0/name": "loose", "/cells/*/gate/gate": "loose"}),
+        {},
+    ),
     (good("EV305", "tightened", {"/gates/0/tolerances/0/limit": 0.005}), {}),
     (good("EV305", "same", FROZEN), FROZEN),
 )

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evidence import bindings
+from evidence import bindings, pictures
 from evidence.bindings import Binding
 from evidence.book import Book, Unrenderable
 from evidence.claims import Placed
@@ -21,6 +21,7 @@ from evidence.diagnostics import Finding, Location
 from evidence.errors import EvidenceError, ItemError, ProjectError, RecordError, UnknownNameError
 from evidence.pages import blocks, masks
 from evidence.pages.blocks import Block
+from evidence.pictures import Pictures
 from evidence.project import Project
 from evidence.renderers import synced
 from evidence.repository import Repository
@@ -33,6 +34,19 @@ SUFFIXES = (".md", ".markdown")
 _LOG_OF_CHANGES = re.compile(r"(change|release|history|news)", re.IGNORECASE)
 _SYNC = "run `evidence sync`"
 _MAXIMUM_BYTES = 5 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What documents are held to."""
+
+    book: Book
+    """The claims and tables, evaluated."""
+    store: Store
+    """The logs: a sealed block names one."""
+    docs: Path
+    """Folder of the site's sources: records are linked below it."""
+    pictures: Pictures = field(default_factory=lambda: Pictures({}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +179,7 @@ def read(path: Path, project: Project) -> Document:
         ) from None
 
 
-def load(found: Iterable[Path], project: Project, book: Book, store: Store) -> Documents:
+def load(found: Iterable[Path], project: Project, claims: Holding) -> Documents:
     """Read files, each once, and hold them; one that cannot be read is a finding."""
     documents: list[Document] = []
     findings: list[tuple[str, Finding]] = []
@@ -175,21 +189,15 @@ def load(found: Iterable[Path], project: Project, book: Book, store: Store) -> D
                 documents.append(read(path, project))
         except ProjectError as error:
             findings.append((STALE, Finding(Location(project.name(path)), error.message, error.fix)))
-    held = hold(documents, book, store, project.docs)
+    held = hold(documents, claims)
     return Documents(held.held, (*findings, *held.findings), held.sentences)
 
 
-def hold(documents: Sequence[Document], book: Book, store: Store, docs: Path) -> Documents:
-    """Hold documents to the claims.
-
-    Args:
-        documents: What is held.
-        book: The claims and tables, evaluated.
-        store: The logs: a sealed block names one.
-        docs: Folder of the site's sources: records are linked below it.
-    """
+def hold(documents: Sequence[Document], claims: Holding) -> Documents:
+    """Hold documents to the claims."""
+    book = claims.book
     bound, findings = _bound(book, {document.name for document in documents})
-    held = tuple(_Holder(document, book, store, docs).run(bound) for document in documents)
+    held = tuple(_Holder(document, claims).run(bound) for document in documents)
     for binding in bound:
         for page in binding.placed.item.page:
             one = next((one for one in held if one.document.name == page), None)
@@ -258,11 +266,11 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
 class _Holder:
     """Holds one document."""
 
-    def __init__(self, document: Document, book: Book, store: Store, docs: Path) -> None:
-        self.document, self.book, self.store = document, book, store
+    def __init__(self, document: Document, claims: Holding) -> None:
+        self.document, self.book, self.store, self.claims = document, claims.book, claims.store, claims
         self.held = Held(document)
         self.owned: list[tuple[int, int, Binding]] = []
-        way = os.path.relpath(docs, document.path.parent).replace(os.sep, "/")
+        way = os.path.relpath(claims.docs, document.path.parent).replace(os.sep, "/")
         self.docs = "" if way == "." else f"{way}/"
 
     def run(self, bound: Iterable[Binding]) -> Held:
@@ -341,6 +349,9 @@ class _Holder:
                 return synced.diagnostic(self.book.diagnostic(block.id, block.field))
             case "table":
                 return synced.table(self.book.table(block.id), self.docs)
+            case "figure":
+                picture = self.claims.pictures.named(block.id)
+                return synced.figure(pictures.drawn(picture, self.book, self.claims.docs), self.docs)
 
     def _sentence(self, binding: Binding) -> None:
         claim = binding.placed.item.claim
@@ -387,7 +398,7 @@ def _laid_out(block: Block, text: str) -> str:
     """What stands between the comments: the text itself among words, else the text on lines of its own."""
     if block.is_inline:
         return text
-    gap = "\n\n" if block.kind in ("claim", "table") else "\n"
+    gap = "\n\n" if block.kind in ("claim", "table", "figure") else "\n"
     lines = [f"{block.indent}{line}" if line else "" for line in text.split("\n")]
     return f"{gap}{chr(10).join(lines)}{gap}{block.indent}".replace("\n", block.newline)
 

@@ -23,7 +23,7 @@ from evidence.checker.facts import Facts
 from evidence.checker.ignores import Ignore, Settings, page_waivers, read_settings, waivers_of
 from evidence.checker.memory import Memory
 from evidence.diagnostics import Finding, Location, Severity
-from evidence.documents import STALE, Documents
+from evidence.documents import STALE, Documents, Holding
 from evidence.errors import EvidenceError, LedgerError
 from evidence.pictures import Pictures
 from evidence.project import Project
@@ -282,7 +282,11 @@ class Corpus:
         named = {self.project.root / page for one in self.book.claims.sentences for page in one.item.page}
         named = {path for path in named if path.is_relative_to(self.project.docs)}
         outside = documents.paths(self.project, self.repository, self.settings.ignored_markdown)
-        return documents.load((*outside, *marked, *named), self.project, self.book, self.store)
+        return documents.load(
+            (*outside, *marked, *named),
+            self.project,
+            Holding(self.book, self.store, self.project.docs, self.pictures),
+        )
 
     @functools.cached_property
     def pictures(self) -> Pictures:
@@ -292,8 +296,8 @@ class Corpus:
     @functools.cached_property
     def uses(self) -> tuple[Call, ...]:
         """Every call on every page, and what stands for one in Markdown that no macro runs on."""
-        outside = (call for _, calls in self._printed_by_documents() for call in calls)
-        return (*self.calls, *outside, *self._told_by_figures())
+        calls = (*self.calls, *(call for _, printed in self._printed_by_documents() for call in printed))
+        return (*calls, *self._told_by_figures(calls))
 
     @property
     def surfaces(self) -> Iterator[tuple[str, tuple[Call, ...]]]:
@@ -303,9 +307,9 @@ class Corpus:
             yield page.path, (*page.calls, *outside.pop(page.path, ()))
         yield from outside.items()
 
-    def _told_by_figures(self) -> Iterator[Call]:
-        """Yield, for each call of a figure, the sentence it tells: that of its claim."""
-        for call in self.calls:
+    def _told_by_figures(self, calls: Iterable[Call]) -> Iterator[Call]:
+        """Yield, for each call of a figure, a call of the claim or table that it shows."""
+        for call in calls:
             if call.macro == "figure" and call.subject in self.pictures.by_id:
                 item = self.pictures.by_id[call.subject].file.item
                 macro = "chart" if item in self.book.claims.tables else "says"

@@ -1,7 +1,8 @@
 """Owns finding the blocks that `evidence sync` fills: pairs of comments in Markdown that no macro runs on.
 
-`<!-- evidence: claim ID -->…<!-- /evidence -->`, likewise `says ID`, `value ID FIELD`, `diagnostic ID FIELD` and
-`table ID`. What stands between two comments never decides where other blocks are, so filling one moves no other.
+`<!-- evidence: claim ID -->…<!-- /evidence -->`, likewise `says ID`, `value ID FIELD`, `diagnostic ID FIELD`,
+`table ID` and `figure ID`. What stands between two comments never decides where other blocks are, so filling one moves
+no other.
 """
 
 from __future__ import annotations
@@ -15,19 +16,22 @@ from typing import Literal, cast
 from evidence.errors import nearest
 from evidence.pages import masks
 
-Kind = Literal["claim", "says", "value", "diagnostic", "table"]
+Kind = Literal["claim", "says", "value", "diagnostic", "table", "figure"]
 KINDS: dict[str, tuple[str, ...]] = {
     "claim": ("ID",),
     "says": ("ID",),
     "value": ("ID", "FIELD"),
     "diagnostic": ("ID", "FIELD"),
     "table": ("ID",),
+    "figure": ("ID",),
 }
 """What may stand in an opening comment, and the words after it."""
 CLOSING = "<!-- /evidence -->"
 FILLER = "\0"
 """Stands for what is held to a record, where text is searched."""
 
+_ALONE = ("table", "figure")
+"""Kinds that are Markdown of their own: among words, or in a list, they would not be read as it."""
 _WAIVER = "allow"
 _ANY = re.compile(r"<!--\s*/?\s*evidence\b")
 _MARK = r"<!--\s*(?:/\s*evidence\b|evidence\b(?!\s*:\s*allow\b))"
@@ -223,7 +227,7 @@ class _Parser:
 
     def _opening(self, comment: re.Match[str], rest: str) -> _Opening | None:
         """Read an opening comment; None if it is none, which is reported."""
-        forms = "write <!-- evidence: claim ID -->, says ID, value ID FIELD, diagnostic ID FIELD or table ID"
+        forms = "write <!-- evidence: claim ID -->, says ID, value ID FIELD, diagnostic ID FIELD, table ID or figure ID"
         if not rest.startswith(":"):
             self._fault(comment, f"{_short(comment[0])} is no block: a colon follows `evidence`", forms)
             return None
@@ -262,11 +266,13 @@ class _Parser:
         after = re.match(r"[ \t]*(\r?\n|\Z)", text[inner[0] : inner[1]] + "\0")
         starts_line = at_margin and after is not None
         below = re.match(r"[ \t]*(\r?\n|\Z)", text[end:])
-        if opening.kind == "table":
+        if opening.kind in _ALONE:
             fresh = at_margin and not content.strip()
             if not (starts_line or fresh) or indent.strip("\ufeff") or below is None:
                 self._fault(
-                    opening.match, "a table stands on lines of its own, at the margin", "move the comments there"
+                    opening.match,
+                    f"a {opening.kind} stands on lines of its own, at the margin",
+                    "move the comments there",
                 )
                 return
         elif starts_line:
@@ -288,7 +294,7 @@ class _Parser:
                 inner=inner,
                 end=end,
                 line=self._line(start),
-                is_inline=not (starts_line or opening.kind == "table"),
+                is_inline=not (starts_line or opening.kind in _ALONE),
                 indent=indent.strip("\ufeff") if starts_line else "",
                 newline=self._newline(start),
                 release=next((release for at, release in reversed(self.releases) if at < start), ""),

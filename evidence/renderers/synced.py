@@ -7,17 +7,18 @@ by entities alone, which read the same in both.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from urllib.parse import quote
 
 from evidence.renderers import markdown
 from evidence.renderers.text import one_line
-from evidence.views import Banner, Figure, Labelled, Statement, Table
+from evidence.views import Banner, Drawn, Evidence, Figure, Labelled, Statement, Table
 
 _MARKS = re.compile(
     r"[\\`*{}\[\]|~@$&<>]|(?<![^\W_])_|_(?![^\W_])|#(?=\w)|(?<=[A-Za-z]):(?=//)|(?<=\bwww)\.", re.IGNORECASE
 )
 _NAMED = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-_START = re.compile(r"^([-+=#]|\d+(?=[.)]))")
+_START = re.compile(r"^(?:[-+](?=[-\s]|$)|=|#(?=[#\s]|$)|\d+(?=[.)](?:\s|$)))")
 
 
 def escape(text: str) -> str:
@@ -49,22 +50,32 @@ def diagnostic(view: Labelled) -> str:
 
 def callout(view: Statement, docs: str) -> str:
     """The sentence on lines of its own, with note, stance, mechanism, limitations and the records it stands on."""
-    logs = ", ".join(f"[{markdown.escape(log.log)}]({quote(docs + log.raw)})" for log in view.evidence)
     limits = dict.fromkeys(text for log in view.evidence for text in log.limitations)
     paragraphs = [
         f"**{escape(view.banner.status.replace('_', ' '))}**: {escape(view.banner.text)}" if view.banner else "",
         _START.sub(_kept, escape(view.text), count=1),
         escape(view.note),
-        " · ".join([*(f"{escape(label)}: {escape(text)}" for label, text in view.stance), logs]),
+        " · ".join([*(f"{escape(label)}: {escape(text)}" for label, text in view.stance), _logs(view.evidence, docs)]),
         f"Why: {escape(view.mechanism)}" if view.mechanism else "",
         f"Limitations: {escape('; '.join(limits))}" if limits else "",
     ]
     return "\n\n".join(filter(None, paragraphs))
 
 
+def figure(view: Drawn, docs: str) -> str:
+    """The image with its words for those who do not see it, its caption, and the records it was drawn from."""
+    status = f"**{escape(view.banner.status.replace('_', ' '))}**: {escape(view.banner.text)} · " if view.banner else ""
+    image = f"![{markdown.escape(view.text)}]({quote(docs + view.source)})"
+    return f"{image}\n\n{status}{_START.sub(_kept, escape(view.caption), count=1)} · {_logs(view.evidence, docs)}"
+
+
 def table(view: Table, docs: str) -> str:
     """The whole table, with its logs as links to their records."""
     return markdown.table(view, docs).rstrip("\n")
+
+
+def _logs(evidence: Iterable[Evidence], docs: str) -> str:
+    return ", ".join(f"[{markdown.escape(log.log)}]({quote(docs + log.raw)})" for log in evidence)
 
 
 def _status(banner: Banner | None) -> str:

@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evidence import pictures
 from evidence.book import Book
-from evidence.documents import Document, Held, apply, hold, load, paths, read, seal
+from evidence.documents import Document, Held, Holding, apply, hold, load, paths, read, seal
 from evidence.errors import ProjectError
 from evidence.project import Project
 from evidence.repository import Repository
 from evidence.store import Store
 from tests.evidence.checker.sites import commit, git
+from tests.evidence.test_pictures import png
 from tests.projects import CLAIMS, write_project
 
 CLOSE = "<!-- /evidence -->"
@@ -64,8 +66,12 @@ def book(root: Path) -> Book:
     return Book(project, Store(project.logs))
 
 
+def holding(book: Book, root: Path) -> Holding:
+    return Holding(book, Store(root / "docs/benchmark_logs"), root / "docs", pictures.load(Project.find(root)))
+
+
 def held(book: Book, root: Path, text: str, name: str = "README.md") -> Held:
-    documents = hold([Document(root / name, name, text)], book, Store(root / "docs/benchmark_logs"), root / "docs")
+    documents = hold([Document(root / name, name, text)], holding(book, root))
     return documents.held[0]
 
 
@@ -128,6 +134,23 @@ def test_a_claim_on_lines_of_its_own_carries_its_evidence(book: Book, root: Path
     assert f"  {CLOSE}" in lines
 
 
+def test_a_figure_stands_with_its_words_caption_and_record(tmp_path: Path) -> None:
+    project = Project.find(write_project(tmp_path))
+    book = Book(project, Store(project.logs))
+    image = tmp_path / "docs/figures/fused.png"
+    image.parent.mkdir()
+    image.write_bytes(png(2, 2))
+    pictures.describe(book, "toy-fused", image, "{ratio} in time.")
+    text = f"<!-- evidence: figure fused -->{CLOSE}\n<!-- evidence: figure fuse -->{CLOSE}\n"
+    one = held(book, tmp_path, text)
+    assert apply(text, one.edits).startswith(
+        "<!-- evidence: figure fused -->\n\n"
+        "![On Synthetic GPU A, fusing runs 1.25× faster.](docs/figures/fused.png)\n\n"
+        "1.25× in time. · [kernels/toy\\_20260901](docs/benchmark_logs/kernels/toy_20260901/record.json)\n\n"
+    )
+    assert [finding.message for _, finding in one.findings] == ["no figure 'fuse'"]
+
+
 @pytest.mark.parametrize(
     ("block", "message", "fix"),
     [
@@ -175,8 +198,7 @@ def test_a_part_of_a_number_is_no_value(book: Book, root: Path) -> None:
 
 
 def test_a_sentence_that_stands_nowhere_is_found(book: Book, root: Path) -> None:
-    store = Store(root / "docs/benchmark_logs")
-    found = hold([Document(root / "README.md", "README.md", "It is 2x faster.")], book, store, root / "docs").findings
+    found = hold([Document(root / "README.md", "README.md", "It is 2x faster.")], holding(book, root)).findings
     ((code, finding),) = found
     assert code == "EV709"
     assert finding.at.path == "docs/claims/features.yml"
@@ -184,8 +206,7 @@ def test_a_sentence_that_stands_nowhere_is_found(book: Book, root: Path) -> None
 
 
 def test_a_page_that_is_not_there_is_found(book: Book, root: Path) -> None:
-    store = Store(root / "docs/benchmark_logs")
-    found = hold([Document(root / "README.txt", "README.txt", "")], book, store, root / "docs").findings
+    found = hold([Document(root / "README.txt", "README.txt", "")], holding(book, root)).findings
     assert [(code, finding.message) for code, finding in found] == [("EV709", "no page 'README.md'")] * 2
     assert "did you mean 'README.txt'?" in found[0][1].fix
 
@@ -205,7 +226,7 @@ def test_a_pattern_is_held_to_the_lint_of_statements(tmp_path: Path, pattern: st
     project = Project.find(write_project(tmp_path, claims=text))
     store = Store(project.logs)
     (tmp_path / "README.md").write_text("text")
-    documents = load([tmp_path / "README.md"], project, Book(project, store), store)
+    documents = load([tmp_path / "README.md"], project, Holding(Book(project, store), store, project.docs))
     ((found, finding),) = documents.findings
     assert (found, finding.at.path) == (code, "docs/claims/features.yml")
     assert message in finding.message

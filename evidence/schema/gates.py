@@ -286,6 +286,13 @@ def gate_holds(gate: Gate, outcome: Passed) -> str:
         reference = detail.reference_numerator / detail.reference_denominator
         if abs(value - reference) > limits.get("accuracy", 0.0):
             return f"{detail.measure} is {value:.4g}, the reference has {reference:.4g}"
+    if isinstance(detail, NumericDetail) and "relative" in limits and "absolute" not in limits:
+        for tensor in detail.tensors:
+            if (tensor.maximum_relative or 0.0) > limits["relative"] and not tensor.mismatched:
+                return (
+                    f"{tensor.name}: the largest relative error is {tensor.maximum_relative:.3g}, the limit "
+                    f"{limits['relative']:.3g}, and no element is counted beyond it"
+                )
     if isinstance(detail, NumericDetail) and "rms" in limits:
         for tensor in detail.tensors:
             if tensor.rms_to_fp64 is not None and tensor.rms_to_fp64 > limits["rms"]:

@@ -129,6 +129,8 @@ class Mutant:
         for path in sorted((self.root / _CLAIMS).glob("*.yml")):
             name = f"{_CLAIMS}/{path.name}"
             text = path.read_text(encoding="utf-8")
+            if f"docs/{path.stem}.md" in self.touched:  # what a page no longer says is missed where it was claimed
+                found.add(name)
             if name in found or any(one in text for one in names):
                 found |= {name, f"{_CLAIMS}/evidence.lock", *self._callers(text)}
         return frozenset(found)

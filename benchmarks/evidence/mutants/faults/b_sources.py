@@ -9,6 +9,7 @@ from benchmarks.evidence.mutants.faults import ARCHIVE, KERNELS, SCALING, SERVIN
 from benchmarks.evidence.mutants.mutation import Family, Mutation, mutation
 from benchmarks.evidence.mutants.workbench import LEDGER, Mutant, rescale
 from benchmarks.evidence.projects import LOGS
+from evidence import ledger
 from evidence.store import RECORD_NAME
 
 _MISSPELT = {
@@ -211,7 +212,7 @@ def losing_log_superseded(mutant: Mutant) -> None:
     """A log of another series says that it replaces the one that shows a loss, which is shown nowhere."""
     log = mutant.log("kernels/fuse", is_second=True)
     _forget_second(mutant)
-    lines = dict(reversed(line.split("  ", 1)) for line in mutant.text(LEDGER).splitlines())
+    lines = ledger.parse(mutant.text(LEDGER))
     with mutant.record(mutant.log("kernels/fuse")) as record:
         digest = lines[f"{log}/{RECORD_NAME}"]
         record["supersedes"] = [{"log": log, "sha256": digest, "reason": "measured again on another device"}]

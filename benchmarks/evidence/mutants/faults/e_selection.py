@@ -188,13 +188,6 @@ def gain_without_a_mechanism(mutant: Mutant) -> None:
     )
 
 
-@mutation("E", "EV614")
-def claim_without_limitations(mutant: Mutant) -> None:
-    """Neither log nor claim says what is not covered."""
-    with mutant.record(mutant.log("kernels/tile")) as record:
-        record["limitations"] = []
-
-
 @mutation("E", "EV206")
 def percentile_of_a_few(mutant: Mutant) -> None:
     """A ninetieth percentile is claimed of sixteen requests."""

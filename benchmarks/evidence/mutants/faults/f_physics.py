@@ -105,7 +105,8 @@ def _two_modes(mutant: Mutant, record: Document) -> None:
     apart = mutant.rng.uniform(0.06, 0.12)
     for process in processes(record):
         for samples in process["samples"]:
-            samples["values"] = [value * (1 + apart * (index % 2)) for index, value in enumerate(samples["values"])]
+            values = [value * mutant.rng.uniform(0.999, 1.001) for value in 4 * samples["values"]]
+            samples["values"] = [value * (1 + apart * (index % 2)) for index, value in enumerate(values)]
 
 
 def _wide(mutant: Mutant, record: Document) -> None:
@@ -161,6 +162,11 @@ def _flush_less(mutant: Mutant, record: Document) -> None:
 def _hot_but_flushed(mutant: Mutant, record: Document) -> None:
     for load in record["workloads"]:
         load["cache"] = "hot"
+
+
+def _all_faster(record: Document) -> None:
+    for arm in ("separate", "joint", "separate-again"):
+        rescale_requests(record, 1e-3, arm)
 
 
 def _second_timer(mutant: Mutant, record: Document) -> None:
@@ -422,7 +428,7 @@ RECORDS = Family(
             "engine/norm",
             19,
             "All times of requests are a thousandth of what they were.",
-            lambda m, r: [rescale_requests(r, 1e-3, arm) for arm in ("separate", "joint", "separate-again")],
+            lambda m, r: _all_faster(r),
         ),
     )
 )

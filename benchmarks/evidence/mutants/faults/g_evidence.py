@@ -10,7 +10,7 @@ from benchmarks.evidence.mutants.mutation import mutation
 from benchmarks.evidence.mutants.workbench import LEDGER, Mutant, cells, processes, rescale
 from benchmarks.evidence.projects import LOGS
 from benchmarks.evidence.records import Document
-from evidence.ledger import PENDING_NAME
+from evidence import ledger
 from evidence.store import RECORD_NAME
 
 
@@ -85,7 +85,7 @@ def digest_left_pending(mutant: Mutant) -> None:
     log = mutant.log("kernels/fuse")
     _edit_a_sample(mutant, is_ledger_mended=False)
     digest = hashlib.sha256(mutant.text(f"{LOGS}/{log}/{RECORD_NAME}").encode()).hexdigest()
-    mutant.write(f"{LOGS}/{PENDING_NAME}", f"{digest}  {log}/{RECORD_NAME}\n")
+    mutant.write(f"{LOGS}/{ledger.PENDING_NAME}", f"{digest}  {log}/{RECORD_NAME}\n")
     if mutant.rng.random() < 0.5:
         mutant.edit(LEDGER, lambda text: re.sub(rf"^.*{re.escape(log)}/record.json\n", "", text, flags=re.M))
 
@@ -236,7 +236,7 @@ def record_that_is_a_link(mutant: Mutant) -> None:
 def digests_of_two_logs_exchanged(mutant: Mutant) -> None:
     """Two lines of the ledger exchange their digests."""
     one, other = mutant.log("engine/norm"), mutant.log("engine/prefix")
-    lines = dict(reversed(line.split("  ", 1)) for line in mutant.text(LEDGER).splitlines())
+    lines = ledger.parse(mutant.text(LEDGER))
     first, second = (lines[f"{log}/{RECORD_NAME}"] for log in (one, other))
     mutant.touched |= {f"{LOGS}/{log}/{RECORD_NAME}" for log in (one, other)}
     mutant.edit(LEDGER, lambda text: text.replace(first, "0").replace(second, first).replace("0  ", f"{second}  "))

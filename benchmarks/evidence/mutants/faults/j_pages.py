@@ -7,6 +7,8 @@ import re
 from benchmarks.evidence.mutants.faults import ARCHIVE, KERNELS, SCALING, SERVING
 from benchmarks.evidence.mutants.mutation import mutation
 from benchmarks.evidence.mutants.workbench import Mutant
+from benchmarks.evidence.projects import LOGS
+from evidence.store import RECORD_NAME
 
 
 @mutation("J", "EV612", fault=25)
@@ -14,6 +16,7 @@ def log_not_to_be_cited_is_claimed(mutant: Mutant) -> None:
     """A log is marked as not to be cited, and a claim concludes from it."""
     log = mutant.log("engine/norm")
     mutant.swap(ARCHIVE, "logs:\n", f"logs:\n  {log}: {{do_not_cite: the device was shared}}\n")
+    mutant.touched.add(f"{LOGS}/{log}/{RECORD_NAME}")
 
 
 @mutation("J", "EV612", fault=25)
@@ -57,14 +60,10 @@ def two_pages_two_numbers(mutant: Mutant) -> None:
     mutant.append("docs/index.md", f"Batching finishes {mutant.drawn(2, 9)}x sooner.")
 
 
-@mutation("J", "EV712")
+@mutation("J", "EV712", "EV601", "EV620", "EV609", "EV610")
 def two_pages_two_runs(mutant: Mutant) -> None:
-    """The archive and the front page show one quantity of one series from two logs, both as of today."""
-    mutant.swap(
-        ARCHIVE,
-        "    status: {historical: it measured the tree of the first release}\n",
-        "    status: {historical: as good as new}\n",
-    )
+    """The front page prints one quantity from an older run, the page of the kernels from the newer one."""
+    mutant.edit(ARCHIVE, lambda text: re.sub(r"\n +status: \{historical: [^}]*\}", "", text))
     mutant.append("docs/index.md", '{{ ev.says("fuse-once") }}')
 
 

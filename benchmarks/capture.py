@@ -37,8 +37,6 @@ from evidence.schema import (
     Unavailable,
 )
 
-ROOT = Path(__file__).resolve().parents[1]
-"""Top of the repository that this code stands in; workers run there."""
 HOST = "h0"
 """Name of the one host of a run; real names are never recorded."""
 STACK = "main"

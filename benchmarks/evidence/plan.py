@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from benchmarks import capture, privacy
-from benchmarks.capture import ROOT
+from benchmarks import ROOT, capture, privacy
 from benchmarks.evidence.gauge import TIMER
 from benchmarks.evidence.selection import WORKER, Selection
 from benchmarks.evidence.suite import Sizes, Suite

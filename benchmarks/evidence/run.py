@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks import capture, command, privacy
+from benchmarks import ROOT, capture, command, privacy
 from benchmarks.evidence import plan
 from benchmarks.evidence.selection import NAME, WORKER, Selection, parser, selection, variables
 from benchmarks.evidence.worker import words
@@ -37,7 +37,7 @@ def _main(options: argparse.Namespace, given: Sequence[str]) -> int:
         given,
         runner=NAME,
         seed=chosen.sizes.get("seed", 0),
-        root=capture.ROOT,
+        root=ROOT,
         environment=environment,
         destinations=("--logs",),
     )
@@ -59,7 +59,7 @@ def _main(options: argparse.Namespace, given: Sequence[str]) -> int:
 
 def _dry_run(chosen: Selection, options: argparse.Namespace) -> str:
     """Return what a run would do, from the options alone; no input is written."""
-    program = privacy.program(sys.executable, capture.ROOT)
+    program = privacy.program(sys.executable, ROOT)
     log = capture.log_name(options.domain, options.name or chosen.suite.name, "DEVICE", datetime.now(UTC))
     lines = [f"suite       {chosen.suite.name}: {chosen.suite.summary}"]
     lines += [f"size        {name} = {size}" for name, size in chosen.sizes.items()]

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from benchmarks import protocol
-from benchmarks.capture import REPOSITORY, ROOT
+from benchmarks import ROOT, protocol
+from benchmarks.capture import REPOSITORY
 from benchmarks.conversation import Conversation
 from benchmarks.evidence.gauge import Gauged, overhead_s
 from benchmarks.evidence.suite import CPU_TIME, PEAK_MEMORY, WALL_TIME, Check, Side, Sizes, Suite, find, run_timed

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.util import find_spec
 
-from benchmarks import capture, privacy
-from benchmarks.capture import ROOT
+from benchmarks import ROOT, capture, privacy
 from benchmarks.ops import gates, inputs
 from benchmarks.ops.cost import work
 from benchmarks.ops.selection import WORKER, Selection

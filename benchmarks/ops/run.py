@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks import capture, command, privacy, probe, session, timing
+from benchmarks import ROOT, capture, command, privacy, probe, session, timing
 from benchmarks.ops import plan
 from benchmarks.ops.registry import ops
 from benchmarks.ops.selection import NAME, WORKER, Selection, parser, selection, variables
@@ -77,7 +77,7 @@ def _listing(form: str) -> str:
 
 def _dry_run(chosen: Selection, options: argparse.Namespace) -> str:
     """Return what a run would do, from the options alone: no device is asked, so it is the same on every machine."""
-    program = privacy.program(sys.executable, capture.ROOT)
+    program = privacy.program(sys.executable, ROOT)
     log = capture.log_name(options.domain, options.name or chosen.op.name, "DEVICE", datetime.now(UTC))
     not_tried = {(event.arm, event.workload): event.reason for event in plan.not_tried(chosen)}
     lines = [f"op          {chosen.op.name} ({chosen.dtype}, {chosen.device})"]
@@ -111,13 +111,13 @@ def _plan(
         words,
         runner=NAME,
         seed=chosen.op.seed,
-        root=capture.ROOT,
+        root=ROOT,
         environment=environment,
         destinations=("--logs",),
     )
     plan.refuse_uninstalled(chosen)
     timer = _TIMERS[options.timer] if options.timer else ""
-    answer = probe.ask(chosen.device, timer, chosen.threads, root=capture.ROOT, environment=environment)
+    answer = probe.ask(chosen.device, timer, chosen.threads, root=ROOT, environment=environment)
     return plan.build(
         chosen,
         probed=answer.torch,

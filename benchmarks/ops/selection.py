@@ -179,8 +179,8 @@ def start(device: Device) -> Literal["spawn", "fork"]:
     Forks of one process share its hash seed and address-space layout, see `session.Plan.start`. On a processor both
     reach what is timed, through caches and branch predictors, so the strict way is the usual one. On an accelerator a
     device's clock times the kernels, and what differs between starts is made after the fork: context, allocator,
-    placement on the device, clocks. There fresh interpreters cost several times what measuring does and buy nothing but host code's
-    share in calls so short that launches show, for which `--start spawn` is there.
+    placement on the device, clocks. There fresh interpreters cost several times what measuring does and buy nothing
+    but host code's share in calls so short that launches show, for which `--start spawn` is there.
     """
     return "fork" if device == "cuda" else "spawn"
 

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from benchmarks.capture import ROOT
+from benchmarks import ROOT
 from benchmarks.evidence.faults import edit_digit
 from benchmarks.evidence.projects import digest_of_files, files_of, git
 from benchmarks.evidence.suite import (
@@ -49,7 +49,7 @@ def _settings(inputs: Path, sizes: Sizes) -> Mapping[str, str]:
 
 
 def _command(inputs: Path, written: Path) -> tuple[str, ...]:
-    return "-m", "evidence.check", "--root", str(inputs)
+    return "-m", "evidence.check", "--no-cache", "--root", str(inputs)
 
 
 def _held(ran: Ran, sizes: Sizes) -> Iterator[Check]:

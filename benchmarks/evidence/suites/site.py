@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from benchmarks.capture import ROOT
+from benchmarks import ROOT
 from benchmarks.evidence.projects import digest_of_files, files_of
 from benchmarks.evidence.sites import BARE, MACROS, TYPED, Shape, numbers_in, numbers_of, write_sites
 from benchmarks.evidence.suite import (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from benchmarks.capture import ROOT
+from benchmarks import ROOT
 from benchmarks.evidence.faults import plant
 from benchmarks.evidence.projects import CLAIMED, LOGS, digest_of_files, files_of, series_in, write_store
 from benchmarks.evidence.suite import (

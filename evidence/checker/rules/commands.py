@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -16,7 +16,7 @@ from evidence.checker.tree import Tree
 from evidence.diagnostics import Finding, Location
 from evidence.errors import EvidenceError
 from evidence.pages import declared, masks
-from evidence.pages.calls import Page
+from evidence.pages.calls import Call
 from evidence.pages.commands import Command, commands
 from evidence.pages.programs import program_of
 from evidence.runners import Configuration, Options, Runner
@@ -34,11 +34,11 @@ def command_unparseable(corpus: Corpus) -> Iterator[Finding]:
     """A printed command is one: a shell parses it, what it runs is there, and that program takes its options.
 
     ## What it checks
-    Every command in a shell block of every page and of README.md: its quotes and operators; that the module, script,
-    target of make or file that it names is in the repository; and its options, by the real parser of the runner it
-    calls. For a script of the repository that is no declared runner, the options that its source declares are read.
-    What a target of make runs is read the same way. The commands printed under claims and tables, which are those of
-    their records, are parsed too. Nothing is run.
+    Every command in a shell block of every page, and of README.md and its like: its quotes and operators; that the
+    module, script, target of make or file that it names is in the repository; and its options, by the real parser of
+    the runner it calls. For a script of the repository that is no declared runner, the options that its source
+    declares are read. What a target of make runs is read the same way. The commands printed under claims and tables,
+    which are those of their records, are parsed too. Nothing is run.
 
     ## Why it matters
     A reader who cannot run the command cannot reproduce the number. Scripts move and options are renamed; pages stay.
@@ -126,18 +126,24 @@ class Judge:
         self.loaded: dict[str, Runner | None] = {}
 
     def everything(self) -> Iterator[tuple[str, Finding]]:
-        """Yield what is wrong, each with its rule: pages in order, README.md, then the commands of records."""
-        for page in self.corpus.pages:
-            scopes = _Scopes(self.corpus, page)
-            for command in commands(page.front.body):
-                yield from self.command(command, page.at(command.line), scopes)
-        readme = self.corpus.project.root / "README.md"
-        if readme.is_file() and readme.parent != self.corpus.project.docs:
-            for command in commands(readme.read_text(encoding="utf-8-sig")):
-                yield from self.command(command, Location(self.corpus.name(readme), command.line), None)
+        """Yield what is wrong, each with its rule: pages in order, documents, then the commands of records."""
+        calls = dict(self.corpus.surfaces)
+        for path, body, offset in self._texts():
+            scopes = _Scopes(self.corpus, body, offset, calls.get(path, ()))
+            for command in commands(body):
+                yield from self.command(command, Location(path, command.line + offset), scopes)
         yield from self.printed()
 
-    def command(self, command: Command, at: Location, scopes: _Scopes | None) -> Iterator[tuple[str, Finding]]:
+    def _texts(self) -> Iterator[tuple[str, str, int]]:
+        """Yield path, body and lines above it of every page, and of the Markdown outside the site."""
+        pages = {page.path: page for page in self.corpus.pages}
+        for page in pages.values():
+            yield page.path, page.front.body, page.front.offset
+        for held in self.corpus.documents.held:
+            if held.document.name not in pages:
+                yield held.document.name, "\n".join(held.document.text.splitlines()), 0
+
+    def command(self, command: Command, at: Location, scopes: _Scopes) -> Iterator[tuple[str, Finding]]:
         """Yield what is wrong with one command; what has to be filled in first is not judged further."""
         if command.fault:
             message = f"a shell cannot parse {_short(command.text)}: {command.fault}"
@@ -160,8 +166,8 @@ class Judge:
             else:
                 yield from self._runs(inner, at, scopes, via)
 
-    def _stands_in(self, command: Command, at: Location, scopes: _Scopes | None) -> Iterator[tuple[str, Finding]]:
-        if (scopes is None or not scopes.calls) and self._name(command) not in self.declared:
+    def _stands_in(self, command: Command, at: Location, scopes: _Scopes) -> Iterator[tuple[str, Finding]]:
+        if not scopes.calls and self._name(command) not in self.declared:
             return
         is_there = command.program.kind == "script" and self._lack(command) is None
         stand_in = command.stand_in
@@ -191,9 +197,9 @@ class Judge:
                 self.loaded[name] = None
         return self.loaded[name]
 
-    def _runs(self, command: Command, at: Location, scopes: _Scopes | None, via: str) -> Iterator[tuple[str, Finding]]:
+    def _runs(self, command: Command, at: Location, scopes: _Scopes, via: str) -> Iterator[tuple[str, Finding]]:
         """Judge a command that may be a run of something: parse it, then compare it with the logs it may be of."""
-        targets = scopes.of(command, at) if scopes is not None else ()
+        targets = scopes.of(command, at)
         if any(_is_verbatim(command, target) for target in targets):
             return
         runner = self._runner(self._name(command))
@@ -307,17 +313,17 @@ class Judge:
 
 
 class _Scopes:
-    """Which logs a place of a page shows: those of its own section before those of the sections round it."""
+    """Which logs a place of a text shows: those of its own section before those of the sections round it."""
 
-    def __init__(self, corpus: Corpus, page: Page) -> None:
-        self.corpus, self.page = corpus, page
-        self.calls = [call for call in page.calls if call.macro in PRINTING]
+    def __init__(self, corpus: Corpus, body: str, offset: int, calls: Iterable[Call]) -> None:
+        self.corpus, self.body, self.offset = corpus, body, offset
+        self.calls = [call for call in calls if call.macro in PRINTING]
 
     @functools.cached_property
     def headings(self) -> list[tuple[int, int]]:
         """Line in the file and depth of each heading."""
-        lines = masks.code(self.page.front.body).split("\n")
-        found = ((number, _HEADING.match(line)) for number, line in enumerate(lines, start=1 + self.page.front.offset))
+        lines = masks.code(self.body).split("\n")
+        found = ((number, _HEADING.match(line)) for number, line in enumerate(lines, start=1 + self.offset))
         return [(number, len(match[1])) for number, match in found if match]
 
     @functools.cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.capture import ROOT
+from benchmarks import ROOT
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks import capture
+from benchmarks import ROOT, capture
 from benchmarks.evidence import plan
 from benchmarks.evidence.selection import NAME, Selection, variables
 from benchmarks.evidence.suite import Sizes, Suite
@@ -28,9 +28,7 @@ def measure(
     """Measure a suite for real and return the record as it was saved below the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     environment = variables(os.environ)
-    provenance, withheld = capture.provenance(
-        [suite.name], runner=NAME, seed=3, root=capture.ROOT, environment=environment
-    )
+    provenance, withheld = capture.provenance([suite.name], runner=NAME, seed=3, root=ROOT, environment=environment)
     made = plan.build(
         Selection(suite, sizes, has_control=has_control, processes=processes),
         suite.prepare(folder, sizes),

@@ -3,7 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from benchmarks.capture import ROOT
+from benchmarks import ROOT
 from benchmarks.evidence.faults import edit_digit
 from benchmarks.evidence.projects import write_store
 from benchmarks.evidence.records import log_of

@@ -3,7 +3,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from benchmarks.capture import ROOT
+from benchmarks import ROOT
 from benchmarks.evidence.gauge import gauge, overhead_s
 
 PYTHON = sys.executable

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from benchmarks.capture import ROOT
+from benchmarks import ROOT
 from benchmarks.evidence.run import main
 from benchmarks.evidence.suite import Check, find, suites
 from benchmarks.evidence.worker import outcome

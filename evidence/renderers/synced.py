@@ -7,7 +7,7 @@ by entities alone, which read the same in both.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from urllib.parse import quote
 
 from evidence.renderers import markdown
@@ -17,6 +17,7 @@ from evidence.views import Banner, Drawn, Evidence, Figure, Labelled, Statement,
 _MARKS = re.compile(
     r"[\\`*{}\[\]|~@$&<>]|(?<![^\W_])_|_(?![^\W_])|#(?=\w)|(?<=[A-Za-z]):(?=//)|(?<=\bwww)\.", re.IGNORECASE
 )
+_MOST_NAMED = 2
 _NAMED = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _START = re.compile(r"^(?:[-+](?=[-\s]|$)|=|#(?=[#\s]|$)|\d+(?=[.)](?:\s|$)))")
 
@@ -29,12 +30,12 @@ def escape(text: str) -> str:
 
 def says(view: Statement) -> str:
     """The sentence and its short note, among words."""
-    return f"{escape(view.text)} ({escape(view.short_note)}){_status(view.banner)}"
+    return _noted(view, view.short_note)
 
 
 def claim(view: Statement) -> str:
     """The sentence and its whole note, among words."""
-    return f"{escape(view.text)} ({escape(view.note)}){_status(view.banner)}"
+    return _noted(view, view.note)
 
 
 def value(view: Figure) -> str:
@@ -74,8 +75,19 @@ def table(view: Table, docs: str) -> str:
     return markdown.table(view, docs).rstrip("\n")
 
 
-def _logs(evidence: Iterable[Evidence], docs: str) -> str:
-    return ", ".join(f"[{markdown.escape(log.log)}]({quote(docs + log.raw)})" for log in evidence)
+def _noted(view: Statement, note: str) -> str:
+    """The sentence with its note before its full stop, and its status."""
+    words, stop = (view.text[:-1], ".") if view.text.endswith(".") else (view.text, "")
+    return f"{escape(words)} ({escape(note)}){stop}{_status(view.banner)}"
+
+
+def _logs(evidence: Sequence[Evidence], docs: str) -> str:
+    """Links to the records, by name or, of many, by number."""
+    names = [markdown.escape(log.log) for log in evidence]
+    if len(evidence) > _MOST_NAMED:
+        names = [f"record {number}" for number in range(1, len(evidence) + 1)]
+    links = (f"[{name}]({quote(docs + log.raw)})" for name, log in zip(names, evidence, strict=True))
+    return ", ".join(links)
 
 
 def _status(banner: Banner | None) -> str:

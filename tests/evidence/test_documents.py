@@ -26,7 +26,7 @@ sentences:
   - {page: README.md, pattern: "takes {candidate:us} where it took {baseline}", claim: toy-fused}
   - {page: README.md, pattern: "is {ratio} faster", claim: toy-fused}
 """
-SAID = "On Synthetic GPU A, fusing runs 1.25× faster. (FASTER, 1.25× (95 % 1.247–1.253), n 9)"
+SAID = "On Synthetic GPU A, fusing runs 1.25× faster (FASTER, 1.25× (95 % 1.247–1.253), n 9)."
 PIECES = st.sampled_from(
     [
         *(
@@ -94,7 +94,7 @@ def test_what_is_edited_by_hand_is_stale_with_its_line(book: Book, root: Path) -
     text = f"\n\n<!-- evidence: claim toy-fused -->{SAID.replace('1.25× faster', '1.45× faster')}{CLOSE}\n"
     (edit,) = held(book, root, text).edits
     assert str(edit.finding.at) == "README.md:3"
-    assert "'runs 1.45× faster. (FASTER, 1.25× (95'" in edit.finding.message
+    assert "'runs 1.45× faster (FASTER, 1.25× (95'" in edit.finding.message
     assert edit.finding.fix == "run `evidence sync`"
 
 

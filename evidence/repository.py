@@ -86,10 +86,14 @@ class Repository:
         return frozenset(_git(self.root, "rev-list", "--all", *heads).decode().split())
 
     def files(self) -> tuple[str, ...]:
-        """Return every file that is tracked (`H path`) or could be (`? path`), and what is ignored, folders by name."""
-        held = _git(self.root, "ls-files", "-z", "-t", "--full-name", "--cached", "--others", "--exclude-standard")
-        ignored = _git(self.root, "ls-files", "-z", "-t", "--others", "--ignored", "--exclude-standard", "--directory")
-        return tuple(os.fsdecode(line) for line in (held + ignored).split(b"\0") if line)
+        """Return every file that is tracked (`H path`) or could be (`? path`)."""
+        listed = _git(self.root, "ls-files", "-z", "-t", "--full-name", "--cached", "--others", "--exclude-standard")
+        return tuple(os.fsdecode(line) for line in listed.split(b"\0") if line)
+
+    def ignored(self) -> tuple[str, ...]:
+        """Return every path that git ignores; of a folder that is ignored, its name with a slash at the end."""
+        listed = _git(self.root, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+        return tuple(os.fsdecode(line) for line in listed.split(b"\0") if line)
 
     def state(self) -> str:
         """Return what else git may be asked about: what is checked out, every ref, where it came from, what is cut."""

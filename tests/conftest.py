@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 # A shared core makes any deadline a coin toss; the laws hold for few examples as for many.
 settings.register_profile("shared", deadline=None, max_examples=40)
 settings.load_profile("shared")
+
+# No test answers from an earlier run, and none leaves an answer behind.
+os.environ["XDG_CACHE_HOME"] = os.devnull
 
 GOLDEN = Path(__file__).parent / "golden"
 

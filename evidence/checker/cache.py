@@ -2,12 +2,14 @@
 
 What is kept lies in the user's own cache folder, never in a repository: no commit can bring an answer along. It is one
 small file for each project and way of asking, and may be deleted at any time. Its key covers every file that git does
-not ignore and every file of the docs, each read and hashed anew each time; what git says of the repository; the
-project's configuration; the options and the day; this package's own source, the interpreter and what is installed.
+not ignore and every file of the docs, each read and hashed anew each time; the names of what git ignores, and what it
+says of the repository; the project's configuration; the options and the day; this package's own source, the
+interpreter, and the names of what is installed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -85,7 +87,8 @@ def _write(file: Path, key: str, answer: Answer) -> None:
         building.write_text(f"{key} {_digest(body)}\n{body}", encoding="utf-8")
         building.replace(file)
     except OSError:
-        building.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            building.unlink(missing_ok=True)
 
 
 def _file(project: Project, question: Mapping[str, object]) -> Path | None:
@@ -133,8 +136,10 @@ def _sources(project: Project) -> Iterator[str]:
         listed += _walk(project.root, frozenset())
     else:
         yield repository.state()
-        names = repository.files()
-        yield from names
+        names, ignored = repository.files(), repository.ignored()
+        yield from (*names, *ignored)
+        if any(f"{project.root}/".startswith(f"{repository.root}/{name}") for name in ignored):
+            listed += _walk(project.root, frozenset())
         docs = f"{project.docs}/"
         for path in (f"{repository.root}/{name[2:]}" for name in names):
             if not path.startswith(docs):

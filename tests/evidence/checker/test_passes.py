@@ -1,0 +1,106 @@
+"""A pass is the same in one process or several, and a process that does not end well is a finding."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.evidence.faults import plant
+from evidence.checker import passes
+from evidence.checker.catalogue import RULES
+from evidence.checker.corpus import Corpus, Options
+from evidence.checker.runs import Report, run
+from evidence.project import Project
+from evidence.store import Entry
+from tests.evidence.checker.rules.test_environment import other_cells
+from tests.evidence.checker.sites import Site
+
+
+def report(root: Path, processes: int) -> Report:
+    return run(RULES, Corpus(Project.find(root), Options(processes=processes)))
+
+
+@pytest.fixture(scope="module")
+def spoilt(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("spoilt")
+    plant(root, 3)
+    return root
+
+
+@pytest.mark.parametrize("processes", [2, 3, 5])
+def test_a_spoilt_store_has_one_report(spoilt: Path, processes: int) -> None:
+    alone = report(spoilt, 1)
+    assert len({one.code for one in alone.diagnostics}) > 10
+    assert report(spoilt, processes) == alone
+
+
+def test_a_copy_in_another_share_is_found(site: Site) -> None:
+    for name in ("a", "b", "c"):
+        site.add(site.record(f"kernels/{name}_20260901", cells=site.record().cells if name != "b" else other_cells()))
+    found = [report(site.root, processes) for processes in (1, 3)]
+    assert found[0] == found[1]
+    assert [one.at.path for one in found[0].diagnostics if one.code == "EV004"] == [
+        "docs/benchmark_logs/kernels/c_20260901/record.json"
+    ]
+
+
+def test_unreadable_records_have_one_report(site: Site) -> None:
+    for name in ("a", "b", "c", "d"):
+        site.add(b"{}" if name in "bd" else site.record(f"kernels/{name}_20260901"), f"kernels/{name}_20260901")
+    assert report(site.root, 1) == report(site.root, 2)
+
+
+@pytest.mark.parametrize("how", ["exits", "is killed", "raises"])
+def test_a_process_that_dies_is_a_finding(site: Site, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    for name in ("a", "b"):
+        site.add(site.record(f"kernels/{name}_20260901", cells=site.record().cells if name == "a" else other_cells()))
+    parent, whole = os.getpid(), passes._pass
+
+    def dying(*arguments: object) -> passes.Found:
+        if os.getpid() != parent:
+            if how == "exits":
+                os._exit(7)
+            if how == "is killed":
+                os.kill(os.getpid(), signal.SIGKILL)
+            raise MemoryError
+        return whole(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(passes, "_pass", dying)
+    found = [one for one in report(site.root, 2).diagnostics if one.code == "EV901"]
+    assert [one.message.partition(":")[0] for one in found] == [
+        "1 records were not checked, kernels/b_20260901 to kernels/b_20260901"
+    ]
+
+
+def test_a_rule_that_crashes_in_a_share_is_a_finding(site: Site) -> None:
+    for name in ("a", "b"):
+        site.add(site.record(f"kernels/{name}_20260901", cells=site.record().cells if name == "a" else other_cells()))
+
+    def crashes(*_: object) -> None:
+        raise ZeroDivisionError
+
+    rules = tuple(replace(rule, check=crashes) if rule.code == "EV213" else rule for rule in RULES)
+    reports = [run(rules, Corpus(Project.find(site.root), Options(processes=processes))) for processes in (1, 2)]
+    assert reports[0] == reports[1]
+    assert sum(one.code == "EV901" for one in reports[1].diagnostics) == 2
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abcd"), st.integers(1, 9)), unique=True, min_size=1),
+    st.integers(1, 6),
+)
+def test_shares_part_the_logs_by_series(drawn: list[tuple[str, int]], count: int) -> None:
+    entries = sorted(
+        (Entry(f"kernels/{name}_2026010{day}", Path("/")) for name, day in drawn), key=lambda entry: entry.log
+    )
+    shares = passes._shares(entries, count)
+    assert sorted((entry for share in shares for entry in share), key=lambda entry: entry.log) == entries
+    assert all(share == sorted(share, key=lambda entry: entry.log) for share in shares)
+    homes = [{entry.series for entry in share} for share in shares]
+    assert sum(map(len, homes)) == len(set().union(*homes))

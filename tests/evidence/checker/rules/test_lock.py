@@ -10,7 +10,7 @@ import pytest
 
 from evidence import lock
 from evidence.diagnostics import Diagnostic
-from evidence.schema import Crashed, PackageSource, Record
+from evidence.schema import Crashed, PackageSource, Record, Superseded
 from tests import factories
 from tests.evidence import splitkv
 from tests.evidence.checker.sites import Site, codes
@@ -323,6 +323,16 @@ def test_a_second_session_that_says_otherwise_confirms_nothing(site: Site) -> No
     made = claimed(site, claims=CONFIRMED)
     made.add(session(made, f"{SERIES}_20261001", splitkv.SLOWER, stacks=(factories.stack(python="3.13.0"),)))
     assert codes(found(made)) == ["EV617"]
+
+
+def test_a_log_that_its_series_replaces_is_told_once(site: Site) -> None:
+    made = claimed(site)
+    made.add(
+        session(
+            made, SECOND, supersedes=(Superseded(log=FIRST, sha256=factories.DIGEST, reason="its clock was wrong"),)
+        )
+    )
+    assert codes(found(made)) == ["EV609"]
 
 
 def test_lock_is_sorted_and_ends_in_a_line_feed(site: Site) -> None:

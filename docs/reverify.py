@@ -210,6 +210,15 @@ CELL_KEYS = {
 HOST_KEYS = set("driver cpu_model cpu_cores memory_bytes os kernel accelerators".split())
 
 
+DIRECTIONS = {"lower": True, "higher": False, "neither": None}  # whether lower is better
+DERIVED = {  # what reserved names mean, whether a record declares them or not
+    **dict.fromkeys(("time", "wall_time", "ttft", "tpot", "itl", "latency"), ("s", True)),
+    **{"throughput": ("token/s", False), "request_throughput": ("1/s", False), "energy": ("J", True)},
+    **{"bandwidth": ("B/s", None), "flop_rate": ("FLOP/s", None), "peak_memory": ("B", True)},
+    **{"token_agreement": ("1", False), "bits_per_byte": ("bit/B", True)},
+}
+
+
 @dataclass
 class Log:
     """One record with its parts by name."""
@@ -239,8 +248,8 @@ def structure(name, data):
     if not isinstance(data, dict) or set(data) != RECORD_KEYS:
         yield f"keys differ from a record's: {', '.join(sorted(set(data) ^ RECORD_KEYS))}"
         return
-    if data["log"] != name:
-        yield f"the record says it is {data['log']}"
+    if (data["log"], data["schema_version"]) != (name, 1):
+        yield f"the record says it is {data['log']}, version {data['schema_version']}"
     started, ended = (datetime.fromisoformat(data[key]) for key in ("started_at", "ended_at"))
     date = re.fullmatch(r"[a-z][a-z0-9_]*/[a-z0-9][a-z0-9._+-]*_([0-9]{8})(-[1-9][0-9]*)?", name)
     if date is None or date[1] != started.strftime("%Y%m%d") or ended < started:
@@ -265,6 +274,14 @@ def structure(name, data):
     for source in data["sources"]:
         if source["kind"] == "git" and source["tree_sha256"] != source["commit_tree_sha256"]:
             yield f"source {source['name']}: measured with uncommitted changes"
+    for metric in data["metrics"]:
+        meaning = (metric["unit"], DIRECTIONS[metric["better"]])
+        if DERIVED.get(metric["name"], meaning) != meaning:
+            yield f"metric {metric['name']}: not its unit and direction"
+    files = {one["path"] for one in data["artifacts"]}
+    named = [gate["log"] for gate in data["gates"]] + [one["artifact"] for one in data["profiles"]]
+    if lost := set(named) - files - {None}:
+        yield f"{', '.join(sorted(lost))}: named, and not among the artifacts"
     yield from arm_problems(data, names, measured)
     yield from cell_problems(data, names, measured)
 
@@ -345,6 +362,11 @@ def process_fault(process, metrics):
         return "it ends before it starts"
     if not process["samples"] and process["requests"] is None:
         return "it measured nothing"
+    for first, last in (
+        zip(*(process["requests"][key] for key in ("ttft_s", "latency_s")), strict=True) if process["requests"] else ()
+    ):
+        if min(first or 1, last or 1) <= 0 or (first or 0) > (last or math.inf):
+            return "a request whose first token comes after its last, or before it was sent"
     for column in process["samples"]:
         metric, values = metrics.get(column["metric"]), column["values"]
         if metric is None or metric["of"] not in ("iteration", "process") or not values:
@@ -370,9 +392,12 @@ def gate_fault(gates, outcome):
             skips = detail["skipped"] <= len(detail["allowed_skips"])
             return "" if counted and skips and detail["passed"] and not detail["failed"] else "its tests did not pass"
         case "numeric":
-            rms = limits.get("rms", math.inf)
+            rms, alone = limits.get("rms", math.inf), "relative" in limits and "absolute" not in limits
+            relative = limits["relative"] if alone else math.inf  # with both, an element is held to their sum
             for one in detail["tensors"]:
                 if one["mismatched"] or one["non_finite"] or one["elements"] <= 0 or (one["rms_to_fp64"] or 0) > rms:
+                    return f"{one['name']} is beyond its gate's tolerance"
+                if (one["maximum_relative"] or 0) > relative:
                     return f"{one['name']} is beyond its gate's tolerance"
             return "" if detail["tensors"] else "nothing was compared"
         case "tokens":
@@ -399,18 +424,11 @@ class Asked:
     baseline: str
 
 
-DERIVED = {  # unit, whether lower is better (None: neither), for metrics that no record need declare
-    **dict.fromkeys(("time", "wall_time", "ttft", "tpot", "latency"), ("s", True)),
-    **{"throughput": ("token/s", False), "request_throughput": ("1/s", False), "energy": ("J", True)},
-    **{"bandwidth": ("B/s", None), "flop_rate": ("FLOP/s", None), "token_agreement": ("1", False)},
-}
-
-
 def unit_of(log, asked):
     """Return unit and direction of a metric."""
     if asked.metric in log.metrics:
         metric = log.metrics[asked.metric]
-        return metric["unit"], {"lower": True, "higher": False, "neither": None}[metric["better"]]
+        return metric["unit"], DIRECTIONS[metric["better"]]
     if asked.metric not in DERIVED:
         raise Fault(f"{log.name} has no metric {asked.metric}")
     return DERIVED[asked.metric]
@@ -1393,7 +1411,21 @@ def read_store(root, say):
             say(at, problem)
     for name in sorted(files.keys() - claimed):
         say(f"{LOGS}/{name}", "a file that no record lists")
+    for at, other in copies(logs):
+        say(f"{LOGS}/{at}", f"its samples are those of {other}")
     return logs
+
+
+def copies(logs):
+    """Yield each place whose samples another place has too, in whatever order: nothing is measured twice alike."""
+    seen = {}
+    for log in logs.values():
+        for cell in log.data["cells"]:
+            for one in (one for process in all_processes(cell) for one in process["samples"]):
+                key, at = tuple(sorted(one["values"])), f"{log.name}: {cell['arm']} on {cell['workload']}"
+                if len(set(key)) >= FEWEST and seen.setdefault(key, at) is not at:
+                    yield at, seen[key]
+                    break
 
 
 def artifact_problems(log, data, files):

@@ -21,6 +21,7 @@ from evidence.views import Absent, Column, Figure, Measured, Ratio, Statement, T
 
 FILE_NAME = "evidence.json"
 FORMAT = 1
+_SIGNS = {"ratio": "×", "change": "%"}
 
 Object: TypeAlias = dict[str, Any]
 
@@ -88,7 +89,10 @@ def _field(name: str, figure: Figure, readings: Mapping[str, Reading]) -> Object
     shown = {"field": name, "text": figure.text, "interval": figure.interval}
     if asked.fact:
         return {"show": "fact", "fact": asked.fact, **_selection(reading), **shown}
-    return {"show": asked.quantity, "reduce": asked.reducer, **_selection(reading), **shown}
+    unit = _SIGNS.get(asked.quantity) or (figure.text.split(" ")[-1] if " " in figure.text else "")
+    is_number = asked.quantity in ("ratio", "change", "baseline", "candidate", "value") and "at" not in asked.reducer
+    made = {"show": asked.quantity, "reduce": asked.reducer, "unit": unit if is_number else ""}
+    return {**made, **_selection(reading), **shown}
 
 
 def _selection(reading: Reading) -> Object:
@@ -145,7 +149,7 @@ def _printed(column: Column, cell: TableCell) -> Iterator[tuple[str, Any]]:
         case Measured(shown=shown):
             yield from (("unit", column.unit), ("text", shown.value), ("interval", [shown.low, shown.high]))
         case Ratio(shown=shown):
-            yield from (("verdict", cell.verdict), ("word", cell.word))
+            yield from (("verdict", cell.verdict), ("word", cell.word), ("unit", _SIGNS[column.kind]))
             yield "text", shown.value if shown else ""
             yield "interval", [shown.low, shown.high] if shown else ["", ""]
         case Absent():

@@ -22,7 +22,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.evidence.mutants.mutation import Mutation, mutations
 from benchmarks.evidence.mutants.site import settle, write_site
+from benchmarks.evidence.mutants.workbench import mutate
 from evidence import ledger, lock, printed, statistics, units
 from evidence.book import Book
 from evidence.checker.catalogue import RULES
@@ -77,6 +79,15 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settle(root)
     built = build(root)
     assert built.status == 0, built.said
+    return root
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project that mutants are made of, as it is written."""
+    root = tmp_path_factory.mktemp("clean") / "project"
+    root.mkdir()
+    write_site(root, seed=7)
     return root
 
 
@@ -374,6 +385,26 @@ def test_the_package_refuses_the_lines_of_a_lock_too(project: Path, log: str, tm
     root = copy_docs(project, tmp_path)
     edit(root / "docs", log)
     assert refused(root)
+
+
+OF_RECORDS = {"EV001", "EV002", "EV003", "EV005", "EV007", "EV101", "EV103", "EV104", "EV105", "EV301", "EV302"}
+"""Rules on what a record, its files and the ledger are; other rules judge what they mean."""
+SET_ASIDE = "foreign-numbers-without-a-gate"
+"""It takes away a status that claims files give: those are not read here."""
+
+
+@pytest.mark.parametrize(
+    "mutation",
+    [one for one in mutations() if OF_RECORDS.issuperset(one.codes) and one.name != SET_ASIDE],
+    ids=lambda one: one.name,
+)
+def test_it_refuses_the_mutants_of_records_that_the_package_refuses(
+    clean: Path, tmp_path: Path, mutation: Mutation
+) -> None:
+    mutant = mutate(mutation, clean, tmp_path / "mutant", seed=1)
+    (mutant.root / "docs/claims" / lock.FILE_NAME).unlink(missing_ok=True)  # whose digests would give most of them away
+    status, said = verify(mutant.root / "docs")
+    assert status == 1, said
 
 
 def forged_samples(folder: Path, log: str) -> None:

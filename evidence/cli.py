@@ -51,6 +51,23 @@ def cli() -> None:
     """Hold performance documentation to its evidence."""
 
 
+class OwnProgram:
+    """This command line, for the check of commands that pages print: `evidence.programs` declares it."""
+
+    def __init__(self, command: str = "") -> None:
+        """Stand for the whole, or for one command that can be called by itself."""
+        self._command = command
+
+    def parser(self) -> click.Command:
+        """Return the real parser."""
+        command = cli.get_command(click.Context(cli), self._command) if self._command else cli
+        assert command is not None
+        return command
+
+
+EVIDENCE, CHECK = OwnProgram(), OwnProgram("check")
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; an error that nothing foresaw is no finding, so it exits with 2."""
     try:

@@ -1,7 +1,8 @@
 """Owns the seam to programs that measure: what one must say of its own command line, and reading a command by it.
 
-A package declares its runners in the entry-point group `evidence.runners`, by the name that `python -m` takes. They are
-imported only where a command has to be understood; no command is run here.
+A package declares its runners in the entry-point group `evidence.runners`, by the name that `python -m` takes, and
+other programs, which only have a parser, in `evidence.programs`. They are imported only where a command has to be
+understood; no command is run here.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     import click
 
-GROUP = "evidence.runners"
+GROUP, PROGRAMS = "evidence.runners", "evidence.programs"
 
 Options: TypeAlias = Mapping[str, Any]
 """What a parser made of a command's words: destination -> value."""
@@ -33,12 +34,16 @@ Configuration: TypeAlias = Mapping[str, str]
 _OPTION = re.compile(r"--?[A-Za-z][\w.-]*")
 
 
-class Runner(Protocol):
-    """One program that measures, as far as its command line goes."""
+class Program(Protocol):
+    """One program, as far as its command line goes."""
 
     def parser(self) -> argparse.ArgumentParser | click.Command:
         """Return a parser of its own making: this package may change how it reports errors."""
         ...
+
+
+class Runner(Program, Protocol):
+    """One program that measures."""
 
     def configuration(self, options: Options) -> Configuration | None:
         """Return what a run with these options measures and keeps; None if it would measure nothing.
@@ -69,7 +74,7 @@ class RunnerError(EvidenceError):
     """A runner that is declared and cannot be imported."""
 
 
-def known(root: Path) -> Mapping[str, EntryPoint]:
+def known(root: Path, group: str = GROUP) -> Mapping[str, EntryPoint]:
     """Return the runners that commands in a tree would reach, by name: not those of another tree's packages.
 
     `python -m` takes a package of the tree it runs in before an installed one of the same name.
@@ -78,7 +83,7 @@ def known(root: Path) -> Mapping[str, EntryPoint]:
         DuplicateNameError: two packages bring one of the same name.
     """
     found: dict[str, EntryPoint] = {}
-    for point in _declared():
+    for point in _declared(group):
         if point.name in found and found[point.name].value != point.value:
             raise DuplicateNameError("runner", point.name, (found[point.name].value, point.value))
         if _reaches(point, root):
@@ -87,8 +92,8 @@ def known(root: Path) -> Mapping[str, EntryPoint]:
 
 
 @functools.cache
-def _declared() -> tuple[EntryPoint, ...]:
-    return tuple(entry_points(group=GROUP))
+def _declared(group: str) -> tuple[EntryPoint, ...]:
+    return tuple(entry_points(group=group))
 
 
 def _reaches(point: EntryPoint, root: Path) -> bool:
@@ -108,7 +113,7 @@ def _reaches(point: EntryPoint, root: Path) -> bool:
 
 
 def load(point: EntryPoint) -> Runner:
-    """Import a runner.
+    """Import a runner; one that is declared as a program has its parser only.
 
     Raises:
         RunnerError: it cannot be imported here.
@@ -121,7 +126,7 @@ def load(point: EntryPoint) -> Runner:
     return runner
 
 
-def parse(runner: Runner, words: Sequence[str]) -> Options | None:
+def parse(runner: Program, words: Sequence[str]) -> Options | None:
     """Read words by a runner's real parser; None if they only ask for help.
 
     Raises:
@@ -246,7 +251,7 @@ def _require_none_left(rest: Sequence[str], context: click.Context) -> None:
 def _valued(param: click.Parameter, value: Any, context: click.Context) -> Any:
     import click
 
-    if value is None or value == ():
+    if not isinstance(value, str | bool | int | list | tuple) or value == ():  # click has marks of its own for none
         if param.required:
             raise click.MissingParameter(ctx=context, param=param)
         return param.get_default(context)

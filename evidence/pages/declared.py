@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,8 @@ _FOREIGN = frozenset(
 ASKING = frozenset({"-h", "--help", "--version"})
 """What asks a program about itself."""
 _FLAGS = ("store_true", "store_false", "store_const", "append_const", "count", "help", "version")
+_PARSERS = ("ArgumentParser", "add_argument_group", "add_mutually_exclusive_group")
+_SIGNS = re.compile(r"\badd_argument\b|\bclick\b")
 _OPTION = re.compile(r"--?[A-Za-z][\w.-]*")
 
 
@@ -90,39 +93,42 @@ class Declared:
                 raise EvidenceError(f"{spelling} is never {value!r}", fix=fix)
 
 
+@functools.lru_cache(maxsize=32)
 def read(source: str) -> Declared | None:
     """Return what a source declares; None if it is not Python, or declares nothing that can be read."""
+    if _SIGNS.search(source) is None:
+        return None
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | _imported(tree)
-    if names & _FOREIGN or not names & {"argparse", "ArgumentParser", "click"}:
+    nodes = list(ast.walk(tree))
+    modules = set(_imported(nodes))
+    if modules & _FOREIGN or not modules & {"argparse", "click"}:
         return None
-    reader = _Reader()
-    reader.visit(tree)
+    reader = _Reader(nodes)
+    options = reader.options
     if reader.has_commands:  # which of them a command calls is not known, so nor is what it needs
-        reader.options = [replace(one, is_required=False) for one in reader.options]
-    return Declared(tuple(reader.options), reader.is_whole) if reader.options else None
+        options = [replace(one, is_required=False) for one in options]
+    return Declared(tuple(options), reader.is_whole) if options else None
 
 
-class _Reader(ast.NodeVisitor):
-    def __init__(self) -> None:
+class _Reader:
+    """What the calls of a source declare."""
+
+    def __init__(self, nodes: Sequence[ast.AST]) -> None:
         self.options: list[Option] = []
         self.is_whole = True
         self.has_commands = False
         self.parsers: set[str] = set()
+        for node in nodes:
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _called(node.value) in _PARSERS:
+                self.parsers.update(target.id for target in node.targets if isinstance(target, ast.Name))
+        for node in nodes:
+            if isinstance(node, ast.Call):
+                self._call(node)
 
-    def visit_Assign(self, node: ast.Assign) -> None:
-        if isinstance(node.value, ast.Call) and _called(node.value) in (
-            "ArgumentParser",
-            "add_argument_group",
-            "add_mutually_exclusive_group",
-        ):
-            self.parsers.update(target.id for target in node.targets if isinstance(target, ast.Name))
-        self.generic_visit(node)
-
-    def visit_Call(self, node: ast.Call) -> None:
+    def _call(self, node: ast.Call) -> None:
         called = _called(node)
         if called in ("add_argument", "option", "argument"):
             self._declare(node)
@@ -131,7 +137,6 @@ class _Reader(ast.NodeVisitor):
             self.has_commands |= not called.startswith("parse_known")
         elif self._is_handed_on(node) or (called == "ArgumentParser" and _takes_more(node)):
             self.is_whole = False
-        self.generic_visit(node)
 
     def _is_handed_on(self, node: ast.Call) -> bool:
         """Whether a parser goes to a function that may declare more."""
@@ -160,10 +165,13 @@ def _abbreviates(word: str, spellings: Sequence[str]) -> bool:
     return word in spellings or (word.startswith("--") and any(one.startswith(word) for one in spellings))
 
 
-def _imported(tree: ast.Module) -> set[str]:
-    found = (alias for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names)
-    modules = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    return {alias.name.partition(".")[0] for alias in found} | {module.partition(".")[0] for module in modules}
+def _imported(nodes: Sequence[ast.AST]) -> Iterator[str]:
+    """Yield the packages that a source imports, and the names it imports from them."""
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+            if isinstance(node, ast.ImportFrom):
+                yield (node.module or "").partition(".")[0]
 
 
 def _called(node: ast.Call) -> str:

@@ -66,6 +66,7 @@ def by_click() -> Toy:
     @click.option("--way", type=click.Choice(["a", "b"]))
     @click.option("--data", type=click.Path(exists=True))
     @click.option("--out", type=click.File("w"))
+    @click.argument("more", nargs=-1, type=click.Path(path_type=Path))
     def bench(**_: object) -> None:
         RAN.append("bench")
 
@@ -100,7 +101,6 @@ def test_files_are_not_opened(tmp_path: Path) -> None:
         (["--model", "x"], "command"),
         (["--model", "x", "bench", "--proceses", "3"], "did you mean --processes?"),
         (["--model", "x", "bench", "--processes", "three"], "three"),
-        (["--model", "x", "bench", "more"], "more"),
         (["--model", "x", "bnech"], "bnech"),
     ],
 )
@@ -108,6 +108,24 @@ def test_what_a_parser_refuses_is_said(made: Any, words: list[str], said: str) -
     with pytest.raises(runners.UnparseableError) as caught:
         runners.parse(made(), words)
     assert said in f"{caught.value.message} {caught.value.fix}"
+
+
+def test_a_word_too_many_is_said_by_argparse() -> None:
+    with pytest.raises(runners.UnparseableError, match="more"):
+        runners.parse(by_argparse(), ["--model", "x", "bench", "more"])
+    assert (runners.parse(by_click(), ["--model", "x", "bench", "more"]) or {})["more"] == ("more",)
+
+
+def test_this_command_line_is_a_program_of_its_own() -> None:
+    points = runners.known(ROOT, runners.PROGRAMS)
+    evidence = runners.load(points["evidence"])
+    for words in (["check", "--strict"], ["verify", "x", "--cell", "a/b"], ["explain", "EV101"], ["update"]):
+        assert runners.parse(evidence, words) is not None
+    with pytest.raises(runners.UnparseableError, match="did you mean 'reproduce'"):
+        runners.parse(evidence, ["reprodce", "x"])
+    with pytest.raises(runners.UnparseableError) as caught:
+        runners.parse(runners.load(points["evidence.check"]), ["--strikt"])
+    assert "--strict" in f"{caught.value.message} {caught.value.fix}"
 
 
 def test_no_choice_is_said_by_click() -> None:
@@ -148,7 +166,7 @@ def test_this_project_reaches_its_own_runners_and_no_other_does(tmp_path: Path) 
 
 def test_two_packages_of_one_runner_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     points = tuple(EntryPoint("toy", f"evidence.{module}:X", runners.GROUP) for module in ("a", "b"))
-    monkeypatch.setattr(runners, "_declared", lambda: points)
+    monkeypatch.setattr(runners, "_declared", lambda _: points)
     with pytest.raises(DuplicateNameError, match="toy"):
         runners.known(ROOT)
 

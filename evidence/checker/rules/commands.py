@@ -123,6 +123,7 @@ class Judge:
         )
         self.trees = [Tree(root.resolve(), corpus.address) for root in roots]
         self.declared = runners.known(self.trees[-1].root) if declared is None else declared
+        self.programs = runners.known(self.trees[-1].root, runners.PROGRAMS)
         self.loaded: dict[str, Runner | None] = {}
 
     def everything(self) -> Iterator[tuple[str, Finding]]:
@@ -225,6 +226,9 @@ class Judge:
             EvidenceError: its parser refuses it, or its options make no measurement.
         """
         words = command.program.arguments
+        if runner is None and self._name(command) in self.programs:
+            runners.parse(runners.load(self.programs[self._name(command)]), words)
+            return None
         if runner is None:
             self._require_declared(command)
             return None if declared.ASKING & {*words} else runners.by_words(words)

@@ -5,8 +5,8 @@ Columns are laid out answer first: what names the row, then verdicts and ratios,
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from evidence.renderers import grid
 from evidence.renderers.fold import banner, folds, scroll, stance
@@ -105,10 +105,22 @@ def _small(text: str) -> str:
 def _row(view: Table, lanes: tuple[_Lane, ...], row: Row, mark: str) -> str:
     label = _label(view, row, mark)
     if row.absent is None:
-        return f"<tr>{label}{''.join(_cells(lane, row.cells[lane.index]) for lane in lanes)}</tr>"
+        cells = _said_once(row.cells[lane.index] for lane in lanes)
+        return f"<tr>{label}{''.join(map(_cells, lanes, cells))}</tr>"
     width = sum(lane.width for lane in lanes if lane.column.kind != "text")
     texts = "".join(_cells(lane, row.cells[lane.index]) for lane in lanes if lane.column.kind == "text")
     return f'<tr class="ev-absent">{label}{_why(row.absent, width)}{texts}</tr>'
+
+
+def _said_once(cells: Iterable[TableCell]) -> Iterator[TableCell]:
+    """The cells of a row; a reason stands where it is met first, and what it is of keeps its mark everywhere."""
+    said: set[Absent] = set()
+    for cell in cells:
+        if isinstance(cell, Absent):
+            yield replace(cell, reason="") if cell in said else cell
+            said.add(cell)
+        else:
+            yield cell
 
 
 def _label(view: Table, row: Row, mark: str) -> str:
@@ -122,7 +134,8 @@ def _label(view: Table, row: Row, mark: str) -> str:
 
 
 def _why(absent: Absent, width: int) -> str:
-    why = f"<div>{tag(absent.outcome)}<span>{escape(absent.reason)}</span></div>"
+    told = f"<span>{escape(absent.reason)}</span>" if absent.reason else ""
+    why = f"<div>{tag(absent.outcome)}{told}</div>"
     return f'<td class="ev-why" colspan="{width}">{why}</td>'
 
 

@@ -9,7 +9,7 @@ from evidence.renderers import html
 from evidence.renderers.marks import padding, places, ratio_scale, span, whisker
 from evidence.statistics import Verdict
 from evidence.units import parse_number
-from evidence.views import Banner, Column, Row, Shown, Table, Words
+from evidence.views import Absent, Banner, Column, Row, Shown, Table, Words
 from tests.evidence.renderers import views_factory as views
 from tests.evidence.renderers.markup_checks import parsed
 
@@ -143,3 +143,11 @@ def test_an_empty_selection_is_still_a_table() -> None:
     view: Table = views.table(rows=(), columns=(views.COLUMNS[0],), footnotes=())
     assert "<tbody></tbody>" in html.table(view)
     assert "Row" not in html.table(replace(view, rows=(Row((Words("1"),)),)))
+
+
+def test_a_reason_met_twice_in_a_row_is_told_once() -> None:
+    crashed, skipped = Absent("crashed", "the kernel raised"), Absent("skipped", "it has no backward pass")
+    row = Row((Words("2,048"), Words("1,024"), crashed, crashed, skipped))
+    text = html.table(views.table(columns=views.COLUMNS[:5], rows=(row,)))
+    assert (text.count("the kernel raised"), text.count("it has no backward pass")) == (1, 1)
+    assert text.lower().count(">crashed<") == 2

@@ -29,13 +29,13 @@ _NORM = re.compile(
 )
 _BOUND = re.compile(
     r"(?:[<>≤≥]=?|(?:more|less|greater|fewer|higher|lower|better|worse) than|over|above|below|under|at least|at most"
-    r"|within|exceed\w*|beyond|up to|drops?|threshold(?: of)?|tolerance(?: of)?|\")\W*(?:an? )?$"
+    r"|within|exceed\w*|beyond|threshold(?: of)?|tolerance(?: of)?|\")\W*(?:an? )?$"
 )
 
 _SYMBOL = re.compile(r"(?<![-=])[<>≤≥]=?[ ]?[*_]*$")
 _REACHED = re.compile(
     r"\b(?:achiev\w+|reach\w*|deliver\w*|gets?|got|giv\w+|is|are|was|were|runs?|with|provid\w+|saw|see|seen"
-    r"|shows?|yield\w*|at|in)\b"
+    r"|shows?|yield\w*|result\w*|at|in|by)\b"
 )
 _IMAGINED = re.compile(
     r"\b(?:suppos\w+|imagin\w+|hypothetical\w*|you could say|could say|assum\w+|if there is|let's say"
@@ -226,7 +226,7 @@ _CONFIGURED = re.compile(
     r"|simulat\w+|inject\w*|emulat\w*"
     r"|artificial\w*|rtt|ping|network|once per|chunks?|clips?|audio|overlaps?|padding|silence|offsets?|gaps?"
     r"|pauses?|tick|record\w*|sampl\w+)\b\W*(?:(?:of"
-    r"|to|is|for|at|the|a|an|about|around|are|=|by|every|after|than|latency|lasts?)\W*){0,3}$"
+    r"|to|is|for|at|the|a|an|about|around|are|=|by|every|after|than|latency|lasts?|time)\W*){0,3}$"
 )
 _CONFIGURED_AFTER = re.compile(
     r"\W{0,3}(?:(?:\w+[ \n])?(?:time-?outs?|intervals?|delays?|sleeps?|windows?|ttl|budgets?|deadlines?|sla"
@@ -249,6 +249,7 @@ _SPENT = re.compile(
     r"\b(?:tak(?:es?|ing|en)|took|latenc\w+|ran|runs?|finish\w*|complet\w*|spen[dt]s?|costs?|needs?|lasts?)\b"
 )
 _LONGER = re.compile(r"\b(?:exceed\w*|(?:long|short|great|small)er than|(?:more|less) than|beyond|above)\W*$")
+_DECADE = re.compile(r"(?:1[5-9]|20)\d0s")
 _PLURAL = re.compile(r"\d0|\d{3,}")
 
 
@@ -260,7 +261,7 @@ def is_time(match: re.Match[str], around: Place) -> bool:
     number = match[0][: match.start("time") - match.start()]
     if _CONFIGURED.search(around.before) or _CONFIGURED_AFTER.match(around.after) or _is_bound(around):
         return False
-    if unit in ("s", "sec", "second") and number.strip() == "1":
+    if (unit in ("s", "sec", "second") and number.strip() == "1") or _DECADE.fullmatch(match[0]):
         return False
     if unit == "s" and around.after.startswith(" of ") and number.isdigit():
         return False
@@ -300,6 +301,8 @@ def is_in_words(match: re.Match[str], around: Place) -> bool:
     if "factor" in match[0]:
         return bool(_COMPARED.search(around.before[-60:]) or _COMPARED.match(around.after.lstrip(" ")))
     if "fold" in match[0] and not _COMPARED.search(around.sentence):
+        return False
+    if match[0].startswith("half of") and not match[0].endswith(("time", "memory", "latency", "cost")):
         return False
     if match[0].startswith("half") and _PORTION.search(around.before):
         return False

@@ -20,7 +20,7 @@ FAMILIES: tuple[Family, ...] = get_args(Family)
 
 _SPACE = r"[ \u00a0]?"
 # The pattern begins with a set of characters and looks back from there: only so does the scan skip text quickly.
-_START = r"\d(?<![\w.,#§×^]\d)(?<![\w.)\]]-\d)(?<!\d:\d)(?<![\w.]/\d)"
+_START = r"\d(?<![^\W_]\d)(?<![.,#§×^]\d)(?<![^\W_]_\d)(?<![\w.)\]]-\d)(?<!\d:\d)(?<![\w.]/\d)"
 _MORE = r"(?:,\d{3}(?!\d)|\d)*(?:\.\d+)?"
 _RANGE = rf"(?:{_SPACE}(?:[-–—~/→]|->|to\b){_SPACE}\d+(?:,\d{{3}})*(?:\.\d+)?)?"
 _COUNTED = (
@@ -32,7 +32,8 @@ _COUNTED = (
 _SECOND = r"(?:s|sec|seconds?)\b"
 _NUMERALS = "two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|fifty|hundred|thousand"
 _THAN = (
-    r"(?:as[ \n]|the[ \n]|more[ \n]|less[ \n]|better\b|worse\b|high|low|fast|slow|larg|small|fewer|cheap|quick|short)"
+    r"(?:as[ \n]|the[ \n]|more[ \n]|less[ \n]|better\b|worse\b|high|low|fast|slow|larg|small|fewer|cheap|quick|short"
+    r"|accel|speed|improv|throughput)"
 )
 _UNITS = "|".join(
     (

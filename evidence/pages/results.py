@@ -47,13 +47,14 @@ _HEAD_SPEC = re.compile(
     re.IGNORECASE,
 )
 _AROUND = r"[ \t*_~≈<>`]*"
-_DECIMAL = r"[+−-]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?"
+_DECIMAL = r"[+−-]?\d(?:[\d,]|'\d)*(?:\.\d+)?(?:[eE][+-]?\d+)?"
 _SPREAD = r"(?:[ \t]*(?:±|\+/-|\+-)[ \t]*[\d.]+[ \t]*%?)?"
 _UNITS = r"(?:[xX×]|ns|[µμu]s|ms|s|secs?|seconds|mins?|\w+/s(?:ec)?|[KMGTP]?FLOPS|TFLOPs|tps|fps|[KMGT]i?bps)"
 _NUMBER_CELL = re.compile(rf"{_AROUND}{_DECIMAL}{_SPREAD}[ \t]*(?:{_UNITS}|%|[KMB])?{_AROUND}(?:[(\[/,][^|]*)?")
 _QUANTITY_CELL = re.compile(
-    rf"{_AROUND}(?:{_DECIMAL}{_SPREAD}[ \t]*{_UNITS}(?!\w)|[+−-]\d[\d,.]*[ \t]*%"
-    rf"|{_DECIMAL}[ \t]*\({_DECIMAL}[ \t]*{_UNITS}\))[^|]{{0,24}}"
+    rf"{_AROUND}(?:{_DECIMAL}{_SPREAD}[ \t]*{_UNITS}(?![\w/])|[+−-]\d[\d,.]*[ \t]*%"
+    rf"|{_DECIMAL}[ \t]*\({_DECIMAL}[ \t]*{_UNITS}\))"
+    rf"{_AROUND}(?:[(/,;±→-][^|]{{0,24}}|[ ](?:faster|slower|less|more|better|worse|speed|higher|lower)[^|]{{0,24}})?"
 )
 
 
@@ -172,8 +173,31 @@ def _result_in(content: str, *, is_shell: bool) -> str:
     return ""
 
 
+_HTML_TABLE = re.compile(r"<table\b.*?(?:</table\s*>|\Z)", re.DOTALL | re.IGNORECASE)
+
+_GAP = re.compile(r"[ ]{3,}|\n")
+
+
+def _html_tables(prose: str, body: str) -> Tables:
+    """Find tables written in HTML with measurements in their cells; the tags are masked in the prose."""
+    if "<table" not in body.lower():
+        return Tables((), prose)
+    found: list[Typed] = []
+    for match in _HTML_TABLE.finditer(masks.code(body)):
+        inside = prose[match.start() : match.end()]
+        cells = [cell for cell in _GAP.split(inside) if _QUANTITY_CELL.fullmatch(cell)]
+        numbers = [one.text for one in typed_numbers(inside)]
+        if len(cells) > 1 or len(numbers) > 1:
+            line = prose.count("\n", 0, match.start()) + 1
+            found.append(Typed(line, f"a table with {(numbers or cells)[0].strip()}", "table"))
+            blank = "\n".join(masks.BLANK * len(part) for part in inside.split("\n"))
+            prose = prose[: match.start()] + blank + prose[match.end() :]
+    return Tables(tuple(found), prose)
+
+
 @functools.lru_cache(maxsize=512)
 def typed(prose: str, body: str) -> tuple[Typed, ...]:
     """Return everything on a page that was typed where a measurement belongs; `prose` is its body, masked."""
-    found = tables(prose)
-    return (*typed_numbers(found.rest), *found.typed, *typed_output(body))
+    in_html = _html_tables(prose, body)
+    found = tables(in_html.rest)
+    return (*typed_numbers(found.rest), *in_html.typed, *found.typed, *typed_output(body))

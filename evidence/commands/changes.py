@@ -53,13 +53,14 @@ def tally(changes: Sequence[Change]) -> str:
     """Return `5 lines changed, 3 numbers beyond the noise, 1 number within the noise, 1 verdict changed`."""
     numbers = [number.moved for change in changes for number in change.numbers]
     turns = sum(len(change.turns) for change in changes)
-    words = [f"{_count(len(changes), 'line')} changed"]
-    words += [f"{_count(numbers.count(moved), 'number')} {word}" for moved, word in WORDS.items() if moved in numbers]
-    words += [f"{_count(turns, 'verdict')} changed"] if turns else []
+    words = [f"{count(len(changes), 'line')} changed"]
+    words += [f"{count(numbers.count(moved), 'number')} {word}" for moved, word in WORDS.items() if moved in numbers]
+    words += [f"{count(turns, 'verdict')} changed"] if turns else []
     return ", ".join(words)
 
 
-def _count(number: int, what: str) -> str:
+def count(number: int, what: str) -> str:
+    """Return `1 line`, `2 lines`."""
     return f"{units.format_count(number)} {what}{'' if number == 1 else 's'}"
 
 

@@ -130,7 +130,7 @@ def _commit_lines(
         yield f"  - {safe(edit.old)}" if edit.old else "  - not there"
         yield f"  + {safe(edit.new)}" if edit.new else "  + not there"
     yield from changes.fault_lines(failing)
-    count = f", {len(edited)} keys of claims files edited" if edited else ""
+    count = f", {changes.count(len(edited), 'key')} of claims files edited" if edited else ""
     yield f"evidence: {changes.tally(moved)}{count}"
 
 

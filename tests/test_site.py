@@ -12,8 +12,15 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from evidence import pictures
+from evidence.book import Book
+from evidence.cli import cli
+from evidence.project import Project
 from evidence.schema import Record
+from evidence.store import Store
+from tests.evidence.test_pictures import png
 from tests.projects import CLAIMS, MKDOCS, write_project
 
 PLACES = """\
@@ -331,3 +338,34 @@ class _Balanced(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag not in self.VOID:
             assert self.open.pop() == tag, f"</{tag}> at {self.getpos()}"
+
+
+def test_a_figure_a_diagnostic_and_a_synced_block_are_published(tmp_path: Path) -> None:
+    log = "kernels/toy_20260901"
+    page = (
+        '{{ ev.figure("drawn") }}\n\nStill {{ ev.diagnostic("toy-apart", "ratio") }}.\n\n{{ ev.table("toy") }}\n\n'
+        "<!-- evidence: says toy-fused --><!-- /evidence -->\n"
+    )
+    apart = CLAIMS.partition("tables:")[0].partition("claims:\n")[2].replace("toy-fused", "toy-apart")
+    apart += "    status: {do_not_cite: the fan was off}\n"
+    claims = CLAIMS.replace("tables:\n", f"{apart}tables:\n")
+    root = write_project(tmp_path, {"features.md": page}, claims=claims)
+    project = Project.find(root)
+    image = root / "docs/figures/drawn.png"
+    image.parent.mkdir()
+    image.write_bytes(png(8, 4))
+    pictures.describe(Book(project, Store(project.logs)), "toy-fused", image, "Fusing is {ratio} better.")
+    refused = build(root, "--strict")
+    assert refused.status == 1
+    assert "docs/features.md:7: EV709 stale-synced-block" in refused.said
+    assert CliRunner().invoke(cli, ["sync", "--root", str(root)]).exit_code == 0
+    built = build(root, "--strict")
+    assert built.status == 0, built.said
+    html = article(built.text("features/index.html"))
+    assert '<img src="../figures/drawn.png" alt="On Synthetic GPU A, fusing runs 1.25× faster."' in html
+    assert "<figcaption>Fusing is 1.25× better.</figcaption>" in html
+    assert (built.site / "figures/drawn.png").read_bytes() == image.read_bytes()
+    labelled = r"1.25× \[1.247–1.253\] <small>\(diagnostic: not to be cited: the fan was off; one session\)"
+    assert re.search(rf'<a class="ev-borrowed" href="../logs/{log}/">{labelled}', html)
+    assert "On Synthetic GPU A, fusing runs 1.25× faster (FASTER, 1.25× (95 % 1.247–1.253), n 9)." in html
+    _Balanced(html)

@@ -11,7 +11,7 @@ def figure(view: Drawn, root: str = "") -> str:
     """The image, its caption with the numbers of the log, and the fold below."""
     source = address(root, view.source) or ""
     return (
-        f'<figure class="ev-figure" id="{anchor(view.id)}">{banner(view.banner)}'
+        f'<figure class="ev-drawn" id="{anchor(view.id)}">{banner(view.banner)}'
         f'<img src="{source}" alt="{escape(view.text)}" loading="lazy"/>'
         f"<figcaption>{escape(view.caption)}</figcaption>"
         f"{short_stance(view.stance)}{folds(view.evidence, root, view.stance)}</figure>"

@@ -10,7 +10,18 @@ from evidence import ledger
 from evidence.book import Book, Unrenderable
 from evidence.errors import RecordError, UnknownNameError
 from evidence.store import Store
-from tests.factories import book, engine_record, outcomes_record, project, record, sweep, timed
+from tests.factories import (
+    book,
+    engine_record,
+    gate,
+    imported_record,
+    loaded,
+    outcomes_record,
+    project,
+    record,
+    sweep,
+    timed,
+)
 
 CLAIMS = """
 tables:
@@ -183,6 +194,45 @@ def test_a_superseded_claim_stands_and_is_not_called(tmp_path: Path) -> None:
     ((code, finding),) = caught.value.findings
     assert (code, str(finding.at)) == ("EV611", "docs/claims/page.yml:19")
     assert caught.value.fix == "call 'toy-wide' instead"
+
+
+# Numbers that no sentence may stand on.
+
+
+def test_a_diagnostic_says_why_it_is_none(tmp_path: Path) -> None:
+    partial = gate(scope="partial", selection="one shape of nine")
+    one = book(tmp_path, CLAIMS, record(gates=(partial,)))
+    shown = one.diagnostic("toy-fused", "candidate:us")
+    assert (shown.figure.text, shown.logs) == ("802 µs", ("kernels/toy_20260901",))
+    assert shown.reasons == ("the gate numeric ran on a selection only", "one session")
+    again = book(tmp_path / "again", CLAIMS, record(), record("kernels/toy_20260908"))
+    assert again.diagnostic("toy-fused", "ratio").label == "diagnostic"
+
+
+def test_a_number_of_an_import_names_its_format(tmp_path: Path) -> None:
+    claims = (
+        "logs:\n  engine/foreign_20260903: {do_not_cite: from a vendor}\n"
+        "claims:\n  foreign:\n    statement: It takes {value}.\n    series: engine/foreign\n"
+        "    metric: wall_time\n    arm: served\n"
+    )
+    made = project(tmp_path)
+    (made.claims / "page.yml").write_text(claims)
+    loaded(imported_record(), made.logs, {"raw.json": b'{"p50": 0.125, "duration": 12, "itl": -1}\n'})
+    one = Book(made, Store(made.logs))
+    with pytest.raises(Unrenderable, match="do not cite"):
+        one.value("foreign", "value")
+    assert one.diagnostic("foreign", "value").label == (
+        "diagnostic: not to be cited: from a vendor; imported from toy-bench-json; one session"
+    )
+
+
+def test_a_diagnostic_of_nothing_names_the_nearest(tmp_path: Path) -> None:
+    one = book(tmp_path, CLAIMS, record())
+    with pytest.raises(UnknownNameError):
+        one.diagnostic("toy-fuse", "ratio")
+    with pytest.raises(Unrenderable, match="neither a quantity") as caught:
+        one.diagnostic("toy-fused", "ratios")
+    assert caught.value.fix == "did you mean {ratio}?"
 
 
 def test_files_are_read_together(tmp_path: Path) -> None:

@@ -1154,6 +1154,7 @@ class Pages:
             ".ev-claim": self.claim,
             ".ev-says": self.says,
             ".ev-value": self.value,
+            ".ev-borrowed": self.borrowed,
             ".ev-block": self.table,
             ".ev-table--board": self.board,
             ".ev-fold": self.fold,
@@ -1208,6 +1209,15 @@ class Pages:
         ]:
             raise Fault(f"{element.text()!r} is not a value of {id_}")
         self.printed.count += 1
+
+    def borrowed(self, element):
+        """Hold a number that is labelled as a diagnostic; others of its kind were measured by somebody else."""
+        text, mark, _ = element.text().partition(" (diagnostic")
+        figures = [one for one in self.printed.figures if one["at"] == "diagnostic"]
+        known = [one["text"] + (f" [{one['interval']}]" if one["interval"] else "") for one in figures]
+        if mark and text not in [visible(one, 2000) for one in known]:
+            raise Fault(f"{text!r} is no diagnostic that {FIGURES} knows")
+        self.printed.count += bool(mark)
 
     def board(self, element):
         """Hold the board of all claims."""

@@ -26,13 +26,13 @@ _SIGNS = {"ratio": "×", "change": "%"}
 Object: TypeAlias = dict[str, Any]
 
 
-def text(book: Book, pages: Mapping[str, Sequence[str]], values: Iterable[tuple[str, str]] = ()) -> str:
+def text(book: Book, pages: Mapping[str, Sequence[str]], values: Iterable[tuple[str, str, str]] = ()) -> str:
     """Return the whole file, one figure a line.
 
     Args:
         book: The claims and tables of the site.
         pages: Id of an item -> addresses of the pages that show it.
-        values: (claim, field) of every single value that a page shows by itself.
+        values: (macro, claim, field) of every single value that a page shows by itself.
     """
     figures: list[Object] = []
     claims: Object = {}
@@ -46,10 +46,9 @@ def text(book: Book, pages: Mapping[str, Sequence[str]], values: Iterable[tuple[
         made = _table(shown, figures) if isinstance(shown, Built) else _claim(book, shown, figures)
         (tables if isinstance(shown, Built) else claims)[id_] = {**made, "pages": sorted(set(pages.get(id_, ())))}
         logs.update({one.log: {"sha256": one.sha256, "record": one.raw} for one in view.evidence})
-    for id_, field in sorted(set(values)):
-        if id_ in claims:
-            readings = book.readings(id_)
-            figures.append({"of": id_, "at": "value", **_field(field, book.value(id_, field), readings)})
+    for macro, id_, field in sorted(set(values)):
+        figure = book.value(id_, field) if macro == "value" else book.diagnostic(id_, field).figure
+        figures.append({"of": id_, "at": macro, **_field(field, figure, book.readings(id_))})
     head = {"format": FORMAT, "logs": logs, "claims": claims, "tables": tables}
     lines = json.dumps(head, ensure_ascii=False, indent=1)[:-2]
     rows = ",\n".join(f"  {json.dumps(one, ensure_ascii=False)}" for one in figures)

@@ -109,15 +109,11 @@ class Build:
         return self._pieces[key]
 
     @property
-    def values(self) -> set[tuple[str, str]]:
-        """Claim and field of every single value that a page calls for."""
-        signature = signature_of("value")
-        bound = [
-            signature.bind(call.arguments, call.keywords)
-            for call in self.calls.values()
-            if call.macro == signature.name
-        ]
-        return {(one["id"], one["field"]) for one in bound}
+    def values(self) -> set[tuple[str, str, str]]:
+        """Macro, claim and field of every single value that a page calls for."""
+        calls = [call for call in self.calls.values() if call.macro in _FIELDS]
+        bound = [(call.macro, signature_of(call.macro).bind(call.arguments, call.keywords)) for call in calls]
+        return {(macro, one["id"], one["field"]) for macro, one in bound}
 
     def page_of(self, claim: str) -> str | None:
         """Return the path on the site of the page that holds a claim's callout: an author's, else its log's."""

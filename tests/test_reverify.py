@@ -44,6 +44,8 @@ MORE = """
 In words: {{ ev.says("fuse-gains") }} The least of it is {{ ev.value("fuse-gains", "ratio.min") }}, and the largest
 input of the other device takes {{ ev.value("fuse-loses", "large.value:us") }}.
 
+As a diagnostic: {{ ev.diagnostic("tile-gains", "ratio.max") }}.
+
 {{ ev.chart("fuse-first") }}
 
 {{ ev.chart("fuse-first", kind="bars") }}
@@ -453,6 +455,7 @@ PAGES = {
     "a row's label": _html(r'(<th scope="row"><span>)1048576', r"\g<1>4096"),
     "a value in text": _html(r'(class="ev-value[^§]*?<b>)1\.', r"\g<1>9."),
     "a sentence in text": _html(r"(ev-says[^§]*?<b>)1\.", r"\g<1>9."),
+    "a diagnostic": _html(r'(ev-borrowed"[^>]*>)1\.', r"\g<1>9."),
     "a digest": _html(r'(ev-digest">)[0-9a-f]{4}', r"\g<1>ffff"),
     "a command": _html(r'(language-bash">[^<]*?)python', r"\1pypy"),
     "a bar": _html(r'(<text[^>]*class="n"[^>]*>)', r"\g<1>7"),

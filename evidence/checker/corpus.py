@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from evidence import documents, ledger, pictures
 from evidence.book import Book, Unrenderable
 from evidence.checker.facts import Facts
-from evidence.checker.ignores import Ignore, Settings, page_waivers, read_settings, waivers_of
+from evidence.checker.ignores import Ignore, Settings, document_waivers, page_waivers, read_settings, waivers_of
 from evidence.checker.memory import Memory
 from evidence.diagnostics import Finding, Location, Severity
 from evidence.documents import STALE, Documents, Holding
@@ -35,6 +35,7 @@ from evidence.store import RECORD_NAME, Loaded, Problem, Store
 
 if TYPE_CHECKING:
     from evidence.pages.calls import Call, Page, Place
+    from evidence.pages.waivers import Waiver
     from evidence.tables.layout import CellKey
 
 PRINTING = ("claim", "says", "value", "diagnostic", "table", "chart", "roofline", "figure", "reproduce")
@@ -249,7 +250,26 @@ class Corpus:
     @functools.cached_property
     def ignores(self) -> tuple[Ignore, ...]:
         """Findings to overlook: those of the settings, and those that claims, tables and pages waive for themselves."""
-        return (*self.settings.ignores, *waivers_of(self.book.claims), *page_waivers(self.pages))
+        return (
+            *self.settings.ignores,
+            *waivers_of(self.book.claims),
+            *page_waivers(self.pages),
+            *document_waivers(self.document_waivers),
+        )
+
+    @functools.cached_property
+    def document_waivers(self) -> tuple[tuple[Location, Waiver, Location], ...]:
+        """The waivers in documents outside the site, each with the first and last line it covers."""
+        from evidence.pages.waivers import waivers
+
+        pages = {page.path for page in self.pages}
+        documents = [one.document for one in self.documents.held if one.document.name not in pages]
+        return tuple(
+            (document.at(one.lines[0]), one, document.at(one.lines[1]))
+            for document in documents
+            if "allow" in document.text
+            for one in waivers(document.text)
+        )
 
     @property
     def base(self) -> str | None:

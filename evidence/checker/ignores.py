@@ -15,6 +15,7 @@ from evidence.claims import Claims
 from evidence.diagnostics import Diagnostic, Location
 from evidence.errors import ProjectError, nearest
 from evidence.pages.calls import Page
+from evidence.pages.waivers import Waiver
 
 FILE_NAMES = ("evidence.toml", "pyproject.toml")
 
@@ -85,6 +86,13 @@ def page_waivers(pages: Iterable[Page]) -> Iterator[Ignore]:
             if not one.fault and one.until is not None:
                 span = (page.at(one.lines[0]).line, page.at(one.lines[1]).line)
                 yield Ignore(one.rule, None, one.because, one.owner, one.until, page.at(one.line), span)
+
+
+def document_waivers(found: Iterable[tuple[Location, Waiver, Location]]) -> Iterator[Ignore]:
+    """Yield what documents outside the site waive, in the same way: each with where it begins and ends to cover."""
+    for at, one, end in found:
+        if not one.fault and one.until is not None:
+            yield Ignore(one.rule, None, one.because, one.owner, one.until, at, (at.line, end.line))
 
 
 def read_settings(root: Path) -> Settings:

@@ -149,3 +149,6 @@ def _judge_ignores(
         for waiver in page.waivers:
             if waiver.fault:
                 yield by_code["EV903"], Finding(page.at(waiver.line), waiver.fault, waiver.form)
+    for at, waiver, _ in corpus.document_waivers:
+        if waiver.fault:
+            yield by_code["EV903"], Finding(at, waiver.fault, waiver.form)

@@ -4,12 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from evidence.checker import catalogue
 from evidence.checker.catalogue import find
 from evidence.checker.corpus import Corpus
+from evidence.checker.runs import run
 from evidence.diagnostics import Severity
 from evidence.project import Project
 from tests.factories import arm, loaded, record, timed
-from tests.projects import CLAIMS, MKDOCS
+from tests.projects import CLAIMS, MKDOCS, write_project
 
 RULES = ["EV701", "EV712", "EV713", "EV714", "EV715"]
 SHOWN = '{{ ev.claim("toy-fused") }}\n\n'
@@ -187,3 +189,47 @@ def test_a_comparison_in_a_readme_needs_a_block_in_its_section(root: Path) -> No
     block = "<!-- evidence: claim toy-fused -->\n9.9× faster\n<!-- /evidence -->\n"
     text = f"# Title\n\n## One\n\nIt is faster.\n\n{block}\n## Two\n\nIt is faster.\n"
     assert findings(root, "EV715", "text", README=text) == [("README.md", 13, None)]
+
+
+WAIVER = '<!-- evidence: allow {} because="from a keynote" owner="@docs" until=2999-12-31 -->\n'
+BLOCKS = {
+    "paragraph": "Somebody said\nit is 1.8× faster.\n",
+    "list": "- one\n- it is 1.8× faster\n\n    and 2.0× there\n\n- 1.9× here\n",
+    "table": "| arm | time, ms |\n|---|---|\n| a | 1.5 |\n",
+    "output": "```text\n550 tok/s\n\n560 tok/s\n```\n",
+}
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_project(tmp_path_factory.mktemp("sound"))
+
+
+def report(root: Path, page: str, readme: str = "") -> tuple[list[tuple[str, str, int]], int]:
+    """Run every rule; return what is found of EV7 and EV9, and how many findings are waived."""
+    (root / "docs/index.md").write_text(f"# Home\n\n{page}")
+    (root / "README.md").write_text(readme)
+    made = run(catalogue.RULES, Corpus(Project.find(root)))
+    found = [(one.code, one.at.path, one.at.line) for one in made.diagnostics if one.code.startswith(("EV7", "EV9"))]
+    return found, len(made.ignored)
+
+
+@pytest.mark.parametrize("kind", BLOCKS)
+def test_a_waiver_covers_the_block_below_and_no_more(sound: Path, kind: str) -> None:
+    block = WAIVER.format("EV701") + BLOCKS[kind]
+    found, waived = report(sound, f"{block}\nIt is 9.9× faster.\n")
+    assert found == [("EV701", "docs/index.md", 5 + BLOCKS[kind].count("\n"))]
+    assert waived == (3 if kind == "list" else 1)
+    found, waived = report(sound, "", readme=f"# A\n\n{block}")
+    assert (found, waived) == ([], 3 if kind == "list" else 1)
+
+
+def test_a_waiver_that_lacks_a_word_or_covers_nothing_is_found(sound: Path) -> None:
+    bad = '<!-- evidence: allow EV701 owner="@docs" until=2999-12-31 -->\nText.\n'
+    assert report(sound, bad)[0] == [("EV903", "docs/index.md", 3)]
+    assert report(sound, "", bad)[0] == [("EV903", "README.md", 1)]
+    idle = WAIVER.format("bare-number") + "Text.\n"
+    assert report(sound, idle)[0] == [("EV902", "docs/index.md", 3)]
+    assert report(sound, "", idle)[0] == [("EV902", "README.md", 1)]
+    past = idle.replace("2999-12-31", "2020-01-01").replace("Text", "1.8× faster")
+    assert sorted(code for code, *_ in report(sound, "", past)[0]) == ["EV701", "EV903"]

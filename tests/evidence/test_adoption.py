@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from evidence import adoption, lock
-from evidence.adoption import AdoptionError, Decision, adopt
+from evidence.adoption import adopt
+from evidence.decisions import AdoptionError, Decision
 from evidence.errors import UnknownNameError
 from evidence.project import Project
 from evidence.schema import Cell, Crashed, Record, Skipped

@@ -7,11 +7,11 @@ from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 
 from evidence import lock
-from evidence.adoption import NOT_ADOPTED, Refusal, decide, pending
 from evidence.book import Book
 from evidence.checker.corpus import Corpus
 from evidence.checker.registry import corpus_rule
 from evidence.compare import Comparison
+from evidence.decisions import NOT_ADOPTED, Refusal, decide, pending
 from evidence.diagnostics import Finding, Location, Severity
 from evidence.errors import EvidenceError
 from evidence.evaluation import Reading, compared

@@ -60,20 +60,31 @@ class Tree:
         return found or next(filter(None, (self._file(path, folder, command) for path in _files_of(command))), None)
 
     def recipes(self, command: Command) -> Iterator[tuple[str, Command]]:
-        """Yield what a call of make would run, each command with the place in the Makefile that it stands on."""
+        """Yield what a target of make or a shell script would run, each command with the place it stands at."""
         folder = self._folder(command)
-        if folder is None or command.program.kind != "make":
+        if folder is None:
             return
+        if command.program.kind == "make":
+            yield from self._made(command, folder)
+        elif command.program.kind == "script" and command.program.name.endswith((".sh", ".bash")):
+            path = folder / command.program.name
+            if path.is_file() and path.resolve().is_relative_to(self.root):
+                for inner in read_commands(path.read_text(encoding="utf-8", errors="replace")):
+                    yield f"{self._named(path)}:{inner.line}", inner
+
+    def _made(self, command: Command, folder: Path) -> Iterator[tuple[str, Command]]:
         asked = _asked(command.program.arguments)
         path = makefiles.find(folder / asked.folder) if not asked.file else folder / asked.folder / asked.file
         if path is None or not path.is_file():
             return
         made = _makefile(path)
-        name = path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else path.name
         for target in asked.targets or list(made.targets)[:1]:
             for line, text in made.commands_of(target, asked.variables):
                 for inner in read_commands(text):
-                    yield f"{name}:{line}", inner
+                    yield f"{self._named(path)}:{line}", inner
+
+    def _named(self, path: Path) -> str:
+        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else path.name
 
     def source(self, command: Command) -> str:
         """Return the Python source that a command runs, empty if it is none of this tree."""
@@ -136,6 +147,9 @@ class Tree:
         for target in asked.targets:
             if target not in made.targets and made.is_whole and not (folder / asked.folder / target).exists():
                 return Lack(f"make has no target {target}", _meant(target, made.targets))
+            recipe = made.targets.get(target)
+            if recipe is not None and made.is_whole and not (recipe.commands or recipe.needs):
+                return Lack(f"the target {target} of make runs nothing", "write its recipe")
         return None
 
     def _name(self, name: str) -> Lack | None:

@@ -18,6 +18,12 @@ _PROMPT = re.compile(
 )
 _STARTS = re.compile(r"(?:[A-Z_]+=\S+[ \t]+)*(?:(?:\S*/)?python3?|make|pip|git|pytest|torchrun|evidence)[ \t]+\S")
 """How every line of a block without a language has to begin for it to be one of commands."""
+_SPAN = re.compile(r"(?<!`)(`+)(?!`)((?:[^`\n]|\n(?!\s*\n))+)(?<!`)\1(?!`)")
+_NAMING = re.compile(
+    r"(?:[$%][ \t]+)?(?:[A-Z_]+=\S+\s+)*"
+    r"(?:(?:\S*/)?python[\d.]*\s+(?:-m\s+\S|\S+\.py\b)|make\s+[a-z]|(?:bash|sh|torchrun)\s+\S)"
+)
+"""How code in running text begins that is a command, and no mere mention of a program."""
 _STAND_INS = (
     re.compile(r"<[A-Za-z][\w .:/|-]*>"),
     re.compile(r"(?<![\w.])(?:/?(?:some/)?path/to)\b"),
@@ -93,6 +99,16 @@ def commands(body: str) -> Iterator[Command]:
         lines = fence.content.split("\n")
         if _is_shell(fence.info, lines):
             yield from read_commands(_typed(lines), fence.opens, session)
+
+
+def inline_commands(body: str) -> Iterator[Command]:
+    """Yield the commands that stand as code in running text: those that name a module, a script or a target."""
+    visible = masks.comments(masks.blocks(body))
+    for span in _SPAN.finditer(visible):
+        text = span[2].strip()
+        if _NAMING.match(text):
+            above = visible.count("\n", 0, span.start(2))
+            yield from read_commands(" ".join(text.split()), above)
 
 
 def read_commands(text: str, above: int = 0, session: shell.Session | None = None) -> Iterator[Command]:

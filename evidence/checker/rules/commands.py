@@ -17,7 +17,7 @@ from evidence.diagnostics import Finding, Location
 from evidence.errors import EvidenceError
 from evidence.pages import declared, masks
 from evidence.pages.calls import Call
-from evidence.pages.commands import Command, commands
+from evidence.pages.commands import Command, commands, inline_commands
 from evidence.pages.programs import program_of
 from evidence.runners import Configuration, Options, Runner
 from evidence.schema import Provenance, Record
@@ -26,6 +26,7 @@ from evidence.store import Loaded
 UNPARSEABLE, DIFFERS, STANDS_IN = "EV706", "EV707", "EV708"
 
 _HEADING = re.compile(r"(#{1,6})[ \t]")
+_INTRODUCTIONS = ("README.md",)
 _MOST_DIFFERENCES = 6
 
 
@@ -34,11 +35,12 @@ def command_unparseable(corpus: Corpus) -> Iterator[Finding]:
     """A printed command is one: a shell parses it, what it runs is there, and that program takes its options.
 
     ## What it checks
-    Every command in a shell block of every page, and of README.md and its like: its quotes and operators; that the
-    module, script, target of make or file that it names is in the repository; and its options, by the real parser of
-    the runner it calls. For a script of the repository that is no declared runner, the options that its source
-    declares are read. What a target of make runs is read the same way. The commands printed under claims and tables,
-    which are those of their records, are parsed too. Nothing is run.
+    Every command in a shell block of every page, and of README.md and its like; on claim pages those in running text
+    too: its quotes and operators; that the module, script, target of make or file that it names is in the repository;
+    and its options, by the real parser of the runner it calls. For a script of the repository that is no declared
+    runner, the options that its source declares are read. What a target of make or a shell script of the repository
+    runs is read the same way. The commands printed under claims and tables, which are those of their records, are
+    parsed too. Nothing is run.
 
     ## Why it matters
     A reader who cannot run the command cannot reproduce the number. Scripts move and options are renamed; pages stay.
@@ -76,9 +78,9 @@ def placeholder_in_command(corpus: Corpus) -> Iterator[Finding]:
     """A command can be pasted and run.
 
     ## What it checks
-    Every command on a claim page, and commands that call a runner on any page, for what a reader would have to replace
-    (`<ckpt>`, `my_weight`, `/path/to`, `...`, `MODEL_PATH`, a variable that nothing above sets) and for places on its
-    author's machine: home folders and mounted disks.
+    Every command on a claim page, commands of this repository in README.md, and commands that call a runner on any
+    page, for what a reader would have to replace (`<ckpt>`, `my_weight`, `/path/to`, `...`, `MODEL_PATH`, a variable
+    that nothing above sets) and for places on its author's machine: home folders and mounted disks.
 
     ## Why it matters
     What the reader has to fill in is what the author did not say.
@@ -133,6 +135,8 @@ class Judge:
             scopes = _Scopes(self.corpus, body, offset, calls.get(path, ()))
             for command in commands(body):
                 yield from self.command(command, Location(path, command.line + offset), scopes)
+            for command in inline_commands(body) if scopes.calls else ():
+                yield from self.mention(command, Location(path, command.line + offset), scopes)
         yield from self.printed()
 
     def _texts(self) -> Iterator[tuple[str, str, int]]:
@@ -167,8 +171,15 @@ class Judge:
             else:
                 yield from self._runs(inner, at, scopes, via)
 
+    def mention(self, command: Command, at: Location, scopes: _Scopes) -> Iterator[tuple[str, Finding]]:
+        """Yield what is wrong with a command in running text; one without options only names its program."""
+        if any(word.startswith("-") for word in command.program.arguments):
+            yield from self.command(command, at, scopes)
+        elif not command.fault and (lack := self._lack(command)):
+            yield UNPARSEABLE, Finding(at, f"{_short(command.text)}: {lack[0]}", lack[1])
+
     def _stands_in(self, command: Command, at: Location, scopes: _Scopes) -> Iterator[tuple[str, Finding]]:
-        if not scopes.calls and self._name(command) not in self.declared:
+        if not (scopes.calls or self._name(command) in self.declared or self._is_introduced(command, at)):
             return
         is_there = command.program.kind == "script" and self._lack(command) is None
         stand_in = command.stand_in
@@ -177,6 +188,10 @@ class Judge:
             yield STANDS_IN, Finding(at, f"{stand_in!r} {what} before {_short(command.text)} can be run")
         if home := command.home:
             yield STANDS_IN, Finding(at, f"{home!r} in {_short(command.text)} is a place on its author's machine")
+
+    def _is_introduced(self, command: Command, at: Location) -> bool:
+        """Whether a command of README.md calls what is in the repository: it is what a newcomer runs first."""
+        return at.path in _INTRODUCTIONS and command.program.kind in ("module", "script", "make")
 
     def _lack(self, command: Command) -> tuple[str, str] | None:
         """Return what is missing in every tree that the command may be run from."""
@@ -301,6 +316,8 @@ class Judge:
                 continue
             command = Command(1, "", target.provenance.argv, program_of(target.provenance.argv))
             lack, commit = self._lack(command), _commit_of(target)
+            if stand_in := command.stand_in or command.home:
+                yield STANDS_IN, Finding(at, f"{stand_in!r} in the command of {log} is not there for its reader")
             if lack is not None and commit and any(repository.file_at(commit, path) for path in _paths_of(command)):
                 yield UNPARSEABLE, Finding(at, f"the command of {log}: {lack[0]} any more", lack[1])
 

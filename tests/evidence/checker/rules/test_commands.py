@@ -40,6 +40,7 @@ bench:
 quick:
 \tpython bench/run.py serve --model $(MODEL) --dtype bf16 --processes 6
 gone: bench
+nothing:
 \tpython bench/old.py
 """
 
@@ -57,6 +58,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "bench/run.py": SCRIPT,
         "bench/deep/tool.py": "",
         "requirements.txt": "",
+        "scripts/other.sh": f"{RUN}\n",
+        "scripts/sound.sh": f"{RAN}\n",
         "Makefile": MAKEFILE,
         "pyproject.toml": '[project]\ndependencies = ["engine-toy>=1"]\n[project.scripts]\nbenchit = "a:b"\n',
     }.items():
@@ -76,13 +79,15 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+RUN = RAN.removesuffix(" --log")
+
+
 def judged(root: Path, page: str, readme: str = "") -> list[tuple[str, Finding]]:
     (root / "docs/page.md").write_text(page)
     (root / "README.md").write_text(readme)
     return list(rules._judged(Corpus(Project.find(root))))
 
 
-RUN = RAN.removesuffix(" --log")
 FAILING = [
     # What is printed below the claim, the rule, and what its message and fix say.
     ("quote", 'echo "open', "EV706", 'a quote " is not closed'),
@@ -108,6 +113,7 @@ FAILING = [
     ("launched", "torchrun --nproc-per-node 2 bench/old.py", "EV706", "there is no bench/old.py"),
     ("target", "make bnech", "EV706", "did you mean bench?"),
     ("target runs what is gone", "make gone", "EV706", "there is no bench/old.py"),
+    ("target without a recipe", "make nothing", "EV706", "the target nothing of make runs nothing"),
     ("makefile gone", "make -C docs html", "EV706", "there is no Makefile"),
     ("requirements", "pip install -r requirement.txt", "EV706", "did you mean requirements.txt?"),
     ("test file", "pytest tests/test_toy.py::test_x", "EV706", "there is no tests/test_toy.py"),
@@ -131,6 +137,7 @@ FAILING = [
     ("exported", f"export OMP_NUM_THREADS=8\n{RAN}", "EV707", "OMP_NUM_THREADS is 8 here, 1 in the record"),
     ("target that keeps nothing", "make quick", "EV707", "--log is not given here"),
     ("target with another model", "make bench MODEL=large-7b", "EV707", "--model is large-7b here"),
+    ("script that keeps another model", "bash scripts/other.sh", "EV707", "(scripts/other.sh:1)"),
     ("placeholder", RAN.replace("small-1b", "<ckpt>"), "EV708", "'<ckpt>' has to be replaced"),
     ("path to", "vllm serve /path/to/model", "EV708", "/path/to"),
     ("variable unset", RAN.replace("small-1b", "$MODEL"), "EV708", "'$MODEL' is set nowhere above"),
@@ -163,6 +170,7 @@ PASSING = [
     ("another project", "git clone https://example.org/you/engine.git\ncd engine\npython benchmarks/any.py --x"),
     ("a script that was fetched", "curl -LO https://example.org/tool.py\npython tool.py"),
     ("a script that is written", "cat > tool.py <<'E'\nx = 1\nE\npython tool.py"),
+    ("script", "bash scripts/sound.sh"),
     ("make", "make bench"),
     ("make and its variable", "make bench MODEL=small-1b"),
     ("foreign", "vllm serve Qwen/Qwen3-0.6B --port 8000 &\npip install 'engine[toy]'\ndocker build -t x .\ngit status"),
@@ -185,6 +193,24 @@ def test_beside_no_claim_only_what_cannot_run_is_found(root: Path) -> None:
     page = fence(RAN.replace("small-1b", "any"), "vllm serve <model>", "python bench/old.py")
     assert [(code, one.at.line) for code, one in judged(root, page)] == [("EV706", 4)]
     assert [(code, one.at.path) for code, one in judged(root, "text", fence("make bnech"))] == [("EV706", "README.md")]
+
+
+def test_commands_in_running_text_are_judged_beside_claims(root: Path) -> None:
+    def found(text: str) -> list[str]:
+        return [code for code, _ in judged(root, f"{SHOWN}Run `{text}` to see.\n")]
+
+    assert found("python -m bench.gone --x") == ["EV706"]
+    assert found("make bnech") == ["EV706"]
+    assert found(RAN.replace("small-1b", "large-7b")) == ["EV707"]
+    assert found(RAN.replace("small-1b", "<model>")) == ["EV708"]
+    for sound in (RAN, "python -m bench.run", "make bench", "--model x", "python", "bench/run.py"):
+        assert found(sound) == [], sound
+    assert judged(root, "Run `make bnech`.\n") == []
+
+
+def test_a_newcomer_has_nothing_to_fill_in(root: Path) -> None:
+    assert [code for code, _ in judged(root, "x", fence(RAN.replace("small-1b", "<model>")))] == ["EV708"]
+    assert judged(root, "x", fence("engine serve <model>")) == []
 
 
 def test_all_faults_of_a_page_are_told_at_once(root: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import http.server
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -27,18 +28,31 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Build the site as CI does, and serve it on loopback."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the site as CI does."""
     built = tmp_path_factory.mktemp("own") / "site"
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(built)]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    return built
+
+
+@pytest.fixture(scope="module")
+def site(built: Path) -> Iterator[str]:
+    """Serve the site on loopback."""
     handler = functools.partial(_Quiet, directory=str(built))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}/"
         server.shutdown()
+
+
+def test_a_reader_can_verify_it_alone(built: Path) -> None:
+    command = [sys.executable, "-I", "-S", str(built / "reverify.py"), str(built)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.fullmatch(r"verified [0-9]+ records, [0-9,]+ printed values: ok\n", done.stdout)
 
 
 @pytest.mark.browser

@@ -27,11 +27,6 @@ class SourceFault:
     fix: str
 
 
-def is_address(source: str) -> bool:
-    """Say whether a source is an address that a reader can open."""
-    return _ADDRESS.fullmatch(source.strip()) is not None and not _LOCAL.match(source.strip())
-
-
 def is_source(source: str) -> bool:
     """Say whether a source can be found: an address, an identifier, or words with the year they appeared in."""
     if _STAND_INS.search(source) or _LOCAL.search(source):

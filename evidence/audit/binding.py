@@ -73,14 +73,14 @@ class Binder:
     def _lanes_of(self, printed: Sequence[Printed]) -> frozenset[tuple[str, float]]:
         """Return the fields, with their factors, that explain so many cells of a column that it is no chance."""
         found: Counter[tuple[str, float]] = Counter()
-        expected: Counter[tuple[str, float]] = Counter()
+        expected: dict[tuple[str, float], float] = defaultdict(float)
         for one in printed:
             assert one.quantity is not None
             rows = self.pool(one).rows
             matches = self.matcher.matches(one.quantity, rows)
             for lane in {match.lane for match in matches if match.rank[0] == matches[0].rank[0]}:
                 found[lane] += 1
-                expected[lane] += min(1.0, self.matcher.chance(one.quantity, rows, frozenset((lane[0],))))  # type: ignore[assignment]
+                expected[lane] += min(1.0, self.matcher.chance(one.quantity, rows, frozenset((lane[0],))))
         if not found:
             return frozenset()
         most = max(found.values())
@@ -110,9 +110,18 @@ class Binder:
     def _considered(self, printed: Printed, rows: int) -> tuple[frozenset[str], frozenset[tuple[str, float]]]:
         """Return the fields that the column's head names, and those that the rest of the column speaks for."""
         label = printed.head if printed.table is not None else _beside(printed)
-        named = self.matcher.named(f"{label} std" if printed.part else label, rows)
+        if printed.part:
+            label = " ".join((*words.core(label), "std"))
+        named = self.matcher.named(label, rows)
+        if not named and printed.table is not None:
+            named = self._named_by_row(printed, rows)
         lanes = self.lanes.get(_column(printed), frozenset()) if printed.table is not None else frozenset()
         return named, lanes
+
+    def _named_by_row(self, printed: Printed, rows: int) -> frozenset[str]:
+        """Return the fields that the labels of the row name, where the head of the column is `Value` or the like."""
+        told = " ".join(cell.text for cell in printed.labels if cell.value is None)
+        return self.matcher.named(f"{told} {printed.head}", rows) if told.strip() else frozenset()
 
     def _inside(self, printed: Printed, quantity: Quantity, pool: Pool, inside: list[Match]) -> Judged | None:
         named, lanes = self._considered(printed, pool.rows)
@@ -123,12 +132,13 @@ class Binder:
         fields = frozenset(match.leaf.field for match in chosen) if told else None
         if by_name and not by_lane:
             fields = named
-        chance = self.matcher.chance(quantity, pool.rows, fields)
+        chance = self.matcher.chance(quantity, pool.rows, fields, chosen[0].rank[0])
         if not told and named and printed.table is not None and chance > _SURELY:
             return None  # the head names a field, and this is another
         if len(chosen) > 1 and not are_copies(chosen):
             return self._several(printed, chosen)
-        if by_lane or (by_name and pool.is_labelled and chance < 1) or chance <= _CHANCE:
+        is_placed = pool.is_labelled or pool.rows.bit_count() == 1
+        if by_lane or (by_name and is_placed and chance < 1) or chance <= _CHANCE:
             return self._bound(printed, quantity, chosen)
         return Judged(
             printed,

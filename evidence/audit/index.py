@@ -66,14 +66,17 @@ class Index:
     _pending: dict[str, dict[object, list[int]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
     _like: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _by_value: dict[float, list[tuple[tuple[str, float], int]]] = field(default_factory=dict)
+    _valued: int = 0
+    _shapes: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
     _first: dict[str, float] = field(default_factory=dict)
     varying: set[str] = field(default_factory=set)
-    """Fields with more than one value: only those tell rows apart."""
+    """Fields with more than one value: only those tell rows apart, and those that are a text in some rows."""
+    _worded: set[str] = field(default_factory=set)
 
     @property
     def everything(self) -> int:
-        """The set of all rows."""
-        return (1 << len(self.rows)) - 1
+        """The set of all rows that hold a value."""
+        return self._valued
 
     def __len__(self) -> int:
         """How many values there are."""
@@ -83,6 +86,8 @@ class Index:
         """Take in one row."""
         number = len(self.rows)
         self.rows.append(row)
+        if row.values:
+            self._pending["valued"][""].append(number)
         self._starts.append(len(self._values))
         for name, value, kind in row.values:
             identity = self._ids.get(name)
@@ -114,13 +119,21 @@ class Index:
         """Keep which of the page's labels this row answers to."""
         found: set[str] = set()
         self._pending["file"][row.file].append(number)
+        names = tuple(name for name, _, _ in row.values)
+        if names not in self._shapes:
+            found_in_names = {one for name in names for word in words.labels(name) for one in self._answers(word)}
+            self._shapes[names] = frozenset(found_in_names)
         for text in (row.file, *row.keys, *row.texts.values()):
             for one in words.labels(text[:_MOST_TEXT_FOR_LABELS]):
                 found.update(self._answers(one))
-        for one in found:
+        for one in found | self._shapes[names]:
             self._pending["word"][one].append(number)
         numbers = {float(one) for one in found if words.is_number(one)}
         self._note_numbers(number, row, numbers)
+        for key in row.keys:
+            for plain in {key.lower(), key.lower().rpartition(".")[0]} & self.vocabulary.texts:
+                self._pending["text"][plain].append(number)
+        self._worded.update(row.texts)
         for name, text in row.texts.items():
             plain = text.strip().lower()
             if plain in self.vocabulary.texts:
@@ -160,6 +173,7 @@ class Index:
         ):
             for key, numbers in self._pending[kind].items():
                 target[key] = bits(numbers, size)  # type: ignore[index]
+        self._valued = bits(self._pending["valued"][""], size)
         self._pending.clear()
         for key, rows in self.by_setting.items():
             self._by_value.setdefault(key[1], []).append((key, rows))
@@ -192,7 +206,7 @@ class Index:
         """Return the rows in which a setting that varies has a value, or whose names hold that number."""
         found = 0 if fields is not None else self.by_number.get(value, 0)
         for (name, _), rows in self._by_value.get(value, ()):
-            if name in self.varying and (fields is None or name in fields):
+            if (name in self.varying or name in self._worded) and (fields is None or name in fields):
                 found |= rows
         return found
 

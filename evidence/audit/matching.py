@@ -86,7 +86,7 @@ class Matcher:
             for row in members(rows, _FEW_ROWS):
                 for leaf in self.leaves(row):
                     for place, factor in enumerate(self._factors(quantity, leaf.field)):
-                        if low <= leaf.value * factor <= high:
+                        if low <= leaf.value * factor <= high and _is_apt(quantity, leaf.value, factor):
                             yield Match(leaf, factor, (place, leaf.kind))
                             break
             return
@@ -95,7 +95,7 @@ class Matcher:
         for factor in _all_factors(quantity):
             for leaf in self.index.between(low / factor, high / factor, within):
                 factors = self._factors(quantity, leaf.field)
-                if factor in factors:
+                if factor in factors and _is_apt(quantity, leaf.value, factor):
                     yield Match(leaf, factor, (factors.index(factor), leaf.kind))
                     left -= 1
                     if not left:
@@ -119,15 +119,15 @@ class Matcher:
         """Return the fields of these rows that a head or a sentence names best."""
         return words.named(label, self.fields_of(rows))
 
-    def chance(self, quantity: Quantity, rows: int, fields: frozenset[str] | None) -> float:
+    def chance(self, quantity: Quantity, rows: int, fields: frozenset[str] | None, far: int = 0) -> float:
         """Return how many values one would expect to become a number by chance, of some fields in some rows.
 
         Values near it in size are counted, distinct ones once, and the share of that stretch that the number's rounding
-        covers is taken of them.
+        covers is taken of them. `far` is how far-fetched the factor was that the match needed: all before it count.
         """
         size = abs(quantity.value)
         if size == 0:
-            return float("inf")
+            return float("inf") if fields is None else 0.5
         share = quantity.step / size / (2 * math.log(_NEAR))
         if rows.bit_count() <= _FEW_ROWS:
             near: set[float] = set()
@@ -135,7 +135,7 @@ class Matcher:
                 for leaf in self.leaves(row):
                     if leaf.kind is Kind.ELEMENT or (fields is not None and leaf.field not in fields):
                         continue
-                    for factor in self._factors(quantity, leaf.field):
+                    for factor in self._factors(quantity, leaf.field)[: far + 1]:
                         if size / _NEAR <= abs(leaf.value * factor) <= size * _NEAR:
                             near.add(leaf.value)
             return len(near) * share
@@ -146,8 +146,13 @@ class Matcher:
         return whole * part * share
 
 
+def _is_apt(quantity: Quantity, value: float, factor: float) -> bool:
+    """Whether a factor suits a value: a fraction may be printed as percent without its sign, a larger number not."""
+    return factor != quantities.PERCENT or bool(quantity.unit) or abs(value) <= 1
+
+
 def _bounds(quantity: Quantity) -> Bounds:
-    slack = 1e-9 * max(abs(quantity.low), abs(quantity.high))
+    slack = 1e-12 * max(abs(quantity.low), abs(quantity.high))
     return quantity.low - slack, quantity.high + slack
 
 

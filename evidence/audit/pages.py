@@ -65,6 +65,8 @@ class Table:
     heads: tuple[str, ...]
     rows: list[tuple[Cell, ...]] = field(default_factory=list)
     """The labels of each row."""
+    is_full: tuple[bool, ...] = ()
+    """Of each column, whether most of its cells hold something: an empty one is then a gap."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -226,7 +228,8 @@ def _judge_table(
     heads = tuple(head[1])
     width = len(heads)
     grid = [[*cells[:width], *[""] * (width - len(cells))] for _, cells in rows]
-    table = Table(Location(path, head[0]), heads)
+    filled = [sum(bool(row[column]) for row in grid) for column in range(width)]
+    table = Table(Location(path, head[0]), heads, is_full=tuple(count * 2 >= len(grid) for count in filled))
     roles: list[Role | None] = []
     for column in range(width):
         roles.append(_role(heads[column], [row[column] for row in grid], roles))
@@ -257,9 +260,11 @@ def _role(head: str, cells: Sequence[str], before: Sequence[Role | None]) -> Rol
     worded = sum(1 for cell, one in zip(cells, parsed, strict=True) if not one and cell.lower() not in _BLANKS)
     if (not numeric and not marked) or worded > len(numeric) + marked:
         return None
+    if words.is_metric(head) or quantities.unit_of_header(head):
+        return Role.MEASURED
     if words.is_setting(head):
         return Role.SETTING
-    if words.is_metric(head) or quantities.unit_of_header(head) or marked > len(numeric):
+    if marked > len(numeric):
         return Role.MEASURED
     is_first = all(role in (None, Role.SETTING) for role in before)
     is_whole = all(len(one) == 1 and one[0].value == int(one[0].value) and not one[0].unit for one in numeric)
@@ -282,7 +287,7 @@ def _printed(
     at = Location(table.at.path, line)
     numbers = _numbers_of(text)
     if numbers is None:
-        if role is Role.MEASURED and text.lower() in _BLANKS:
+        if role is Role.MEASURED and text.lower() in _BLANKS and (text or table.is_full[column]):
             yield Printed(at, text, None, Role.BLANK, head, labels, context, table, row, column)
         return
     unit = quantities.unit_of_header(head)

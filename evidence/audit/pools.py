@@ -125,6 +125,7 @@ class Pools:
         return self._keys
 
     def _demand(self, demands: list[tuple[int, int]], rows: int, weight: int) -> None:
+        rows &= self.index.everything
         if rows and rows != self.index.everything:
             demands.append((rows, weight))
 

@@ -91,6 +91,7 @@ FIELD_UNITS: dict[str, tuple[str, float]] = {
 }
 _BINARY = {2.0**10, 2.0**20, 2.0**30, 2.0**40}
 _DECIMAL = (1.0, 1e-3, 1e3, 1e-6, 1e6, 1e-9, 1e9)
+PERCENT = 100.0
 
 _UNIT_PATTERN = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))
 _COUNTED = r"(?:NVIDIA|AMD|Intel|GPUs?|accelerators?|devices?|nodes?|replicas?|cores?|cards?|hosts?|ranks?)\b"
@@ -130,7 +131,7 @@ class Quantity:
 
     def holds(self, value: float) -> bool:
         """Whether a value, in the printed unit, rounds to what is printed."""
-        slack = 1e-9 * max(abs(self.low), abs(self.high))
+        slack = 1e-12 * max(abs(self.low), abs(self.high))
         return self.low - slack <= value <= self.high + slack
 
     @property
@@ -194,12 +195,12 @@ def factors(quantity: Quantity, have: tuple[str, float] | None) -> tuple[float, 
     One factor where both units are known; none where they measure different things.
     """
     if not quantity.unit:
-        return _DECIMAL
+        return (*_DECIMAL, PERCENT)
     kind, unit = UNITS[quantity.unit]
     if quantity.unit == "B" and have != ("bytes", 1.0):
         return 1e-9, 1.0
     if kind == "share":
-        return (1.0,) if have == ("share", 0.01) else (100.0, 1.0)
+        return (1.0,) if have == ("share", 0.01) else (PERCENT, 1.0)
     if kind in ("ratio", "power", "energy"):
         return (1.0,)
     if have is None:

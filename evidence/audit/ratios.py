@@ -17,7 +17,7 @@ from evidence.audit.verdicts import Judged, Source, Verdict
 
 Formula = Callable[[float, float], float]
 _HEAD = re.compile(
-    r"%|Δ|\bdelta\b|\bdiff|speed-?up|\bratio\b|\bvs\.?\b|\bchange|\bgain|improve|\brelative\b|\bfaster\b|\bslower\b|[x×]\s*\)?$",
+    r"%|Δ|\bdelta\b|\bdiff|speed-?up|\bratio\b|\bvs\.?\b|\bchange|\bgain|improve|\brelative\b|\bfaster\b|\bslower\b|(?<![A-Za-z])[x×]\s*\)?$",
     re.IGNORECASE,
 )
 _ARROW = re.compile(r"[^.;\n]{0,12}?(?:->|→|=>|⇒|\bto\b|\bvs\.?(?=\s)|\bversus\b|\bagainst\b)[^.;\n\d]{0,24}$")
@@ -66,7 +66,7 @@ def operand(judged: Judged) -> Operand | None:
     quantity = judged.printed.quantity
     if quantity is None or not quantity.value:
         return None
-    slack = 1e-9 * abs(quantity.value)
+    slack = 1e-12 * abs(quantity.value)
     printed = (quantity.value, quantity.low - slack, quantity.high + slack)
     if judged.verdict is Verdict.BOUND and judged.sources:
         scaled = _in_printed_unit(judged.sources[0].value, quantity)
@@ -163,17 +163,20 @@ class Derivation:
         columns = self._beside(id(printed[0].table))
         best: tuple[int, int, str] = (0, 0, "")
         chosen: Callable[[Printed], tuple[Operand, Operand, str, Formula, float] | None] | None = None
-        for make, distance in self._ways(printed, columns):
-            hits = sum(self._is_hit(one, make) for one in printed)
+        ways = list(self._ways(printed, columns))
+        for make, distance in ways:
+            hit = [one for one in printed if self._is_hit(one, make)]
+            hits = len(hit)
+            if len(columns) > 2 and _chance_of(hit) * len(ways) > _CHANCE:
+                continue
             if (hits, -distance, "") > best:
                 best, chosen = (hits, -distance, ""), make
         for one in printed:
             made = chosen(one) if chosen is not None else None
-            direct = self._direct(one)
-            if made is not None and self._is_hit(one, chosen):
-                self.judged[id(one)] = _derived(one, made)
-            elif direct is not None:
+            if (direct := self._direct(one)) is not None:
                 self.judged[id(one)] = direct
+            elif made is not None and self._is_hit(one, chosen):
+                self.judged[id(one)] = _derived(one, made)
             elif made is not None and best[0] * 2 >= len(printed) and best[0] > 0:
                 self.judged[id(one)] = self._wrong(one, made, chosen, printed)
             elif (only := self._only_two(one, columns)) is not None:
@@ -215,11 +218,11 @@ class Derivation:
         """Return the verdict for a ratio that is stored as one, under a name that its label names."""
         assert one.quantity is not None
         judged = self.binder.judge(one)
-        if judged.verdict is not Verdict.BOUND or not judged.sources:
+        if judged.verdict not in (Verdict.BOUND, Verdict.AMBIGUOUS, Verdict.STALE) or not judged.sources:
             return None
         name = judged.sources[0].field
         label = one.head if one.table is not None else one.sentence[max(0, one.start - 60) : one.start + 60]
-        return judged if words.agreement(label, name) > 0 else None
+        return judged if words.agreement(label, name) >= (0.01 if judged.verdict is Verdict.BOUND else 0.5) else None
 
     def _wrong(
         self,
@@ -315,6 +318,15 @@ class Derivation:
             return Judged(one, Verdict.BOUND, sources, told)
         message = f"{len(found)} pairs of rows make it, of {len(tried)} tried: a match may be chance"
         return Judged(one, Verdict.AMBIGUOUS, sources, told, message)
+
+
+def _chance_of(hit: Sequence[Printed]) -> float:
+    """Return how likely one formula makes all of these numbers by chance."""
+    chance = 1.0
+    for one in hit:
+        assert one.quantity is not None
+        chance *= min(1.0, one.quantity.step / max(abs(one.quantity.value), one.quantity.step))
+    return chance
 
 
 def _of_columns(

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])")
 _CHUNK = re.compile(r"[a-z0-9µ%Δ]+(?:\.\d+)?")
 _PART = re.compile(r"[a-zµ%Δ]+|\d+(?:\.\d+)?")
+_TOKENS_A_SECOND = re.compile(r"(?<![a-z])t(?:ok(?:en)?s?)?/s(?:ec)?(?![a-z])")
 _NUMERIC = re.compile(r"\d+(?:\.\d+)?")
 _SHORTEST_PIECE = 4
 
@@ -51,6 +52,7 @@ _SAME = {
     "stddev": "std",
     "stdev": "std",
     "sd": "std",
+    "stderr": "std",
     "e2el": "e2e",
     "bs": "batch",
     "conc": "concurrency",
@@ -77,9 +79,10 @@ STATISTICS = frozenset({"mean", "median", "minimum", "maximum", "std", "total", 
 """Words that say which statistic: alone they name no metric."""
 _UNITS = listed("ns us ms s min h b kb mb gb tb kib mib gib tib bytes hz mhz ghz w j")
 METRICS = listed(
-    """latency ttft tpot itl e2e time throughput speed speedup bandwidth flops tflops gflops memory mib gib mb gb bytes
-    accuracy score ratio perplexity ppl overhead utilization efficiency power energy temp noise goodput loss std median
-    mean p99 p95 p90 p75 p25 p10 p5 ns us ms % Δ geomean improvement change gain error intvty algbw busbw"""
+    """maximum minimum latency ttft tpot itl e2e time throughput speed speedup bandwidth flops tflops gflops memory mib
+    gib mb gb bytes accuracy score ratio perplexity ppl overhead utilization efficiency power energy temp noise goodput
+    loss std median mean p99 p95 p90 p75 p25 p10 p5 ns us ms % Δ geomean improvement change gain error intvty algbw
+    busbw"""
 )
 """Words of fields and columns that hold what was measured."""
 _QUANTITIES = METRICS - STATISTICS - _UNITS
@@ -104,7 +107,7 @@ _STOP = listed(
 def words(text: str) -> tuple[str, ...]:
     """Take a name apart into words of one spelling: `Median E2E Latency (ms)` and `median_e2e_latency_ms` alike."""
     found: list[str] = []
-    for chunk in _CHUNK.findall(_CAMEL.sub("_", text[:400]).lower()):
+    for chunk in _CHUNK.findall(_TOKENS_A_SECOND.sub(" throughput ", _CAMEL.sub("_", text[:400]).lower())):
         found.append(_SAME.get(chunk, chunk))
     return tuple(dict.fromkeys(found))
 
@@ -142,8 +145,13 @@ def core(name: str) -> frozenset[str]:
 @functools.lru_cache(maxsize=65536)
 def is_metric(name: str) -> bool:
     """Whether a field or a column of that name holds what was measured, as far as its words say."""
-    found = words(name)
-    return not METRICS.isdisjoint(found) or {"token", "s"} <= set(found) or {"request", "s"} <= set(found)
+    found = frozenset(words(name))
+    if {"token", "s"} <= found or {"request", "s"} <= found:
+        return True
+    quantities = found & METRICS
+    if quantities <= {"maximum", "minimum"} and not found.isdisjoint(SETTINGS):
+        return False  # max_concurrency is asked for, not measured
+    return bool(quantities)
 
 
 @functools.lru_cache(maxsize=65536)
@@ -157,14 +165,27 @@ def agreement(label: str, field: str) -> float:
     """Say how far a label names a field, from 0 to 1; 0 where they share only statistics and units."""
     wanted, there = words(label), frozenset(words(field))
     meant = [word for word in wanted if word not in _STOP]
-    if not meant or core(label).isdisjoint(core(field)):
+    if not core(label):  # a head such as `max [ms]` names a statistic and leaves open of what
+        meant = [word for word in wanted if word in STATISTICS]
+    elif core(label).isdisjoint(core(field)):
+        return 0.0
+    if not meant:
         return 0.0
     weights = [2 if word in _QUANTITIES else 1 for word in meant]
     return sum(weight for word, weight in zip(meant, weights, strict=True) if word in there) / sum(weights)
 
 
 def named(label: str, fields: Iterable[str]) -> frozenset[str]:
-    """Return the fields a label names best; none where it names no field."""
+    """Return the fields a label names best, the plainest of them; none where it names no field."""
     scored = {field: agreement(label, field) for field in fields}
     best = max(scored.values(), default=0.0)
-    return frozenset(field for field, score in scored.items() if score == best) if best > 0 else frozenset()
+    if best <= 0:
+        return frozenset()
+    found = [field for field, score in scored.items() if score == best]
+    fewest = min(_surplus(label, field) for field in found)
+    return frozenset(field for field in found if _surplus(label, field) == fewest)
+
+
+def _surplus(label: str, field: str) -> int:
+    """Return how many statistics a field has that a label does not name: `acc` is not `acc_stderr`."""
+    return len(STATISTICS & set(words(field)) - set(words(label)))

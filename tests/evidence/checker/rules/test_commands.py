@@ -40,8 +40,8 @@ bench:
 quick:
 \tpython bench/run.py serve --model $(MODEL) --dtype bf16 --processes 6
 gone: bench
-nothing:
 \tpython bench/old.py
+nothing:
 """
 
 

@@ -23,6 +23,7 @@ _NEAR = 0.1
 """How far a stale value may be from the one in its place, as a share."""
 _FEWEST_DIGITS = 3
 _MOST_SHOWN = 12
+_REACH = 60
 
 Column = tuple[int, int, int]
 
@@ -109,14 +110,12 @@ class Binder:
 
     def _considered(self, printed: Printed, rows: int) -> tuple[frozenset[str], frozenset[tuple[str, float]]]:
         """Return the fields that the column's head names, and those that the rest of the column speaks for."""
-        label = printed.head if printed.table is not None else _beside(printed)
-        if printed.part:
-            label = " ".join((*words.core(label), "std"))
-        named = self.matcher.named(label, rows)
-        if not named and printed.table is not None:
-            named = self._named_by_row(printed, rows)
-        lanes = self.lanes.get(_column(printed), frozenset()) if printed.table is not None else frozenset()
-        return named, lanes
+        if printed.table is None:
+            before, after = _near_by(printed)
+            return self.matcher.named(before, rows) or self.matcher.named(after, rows), frozenset()
+        label = " ".join((*words.core(printed.head), "std")) if printed.part else printed.head
+        named = self.matcher.named(label, rows) or self._named_by_row(printed, rows)
+        return named, self.lanes.get(_column(printed), frozenset())
 
     def _named_by_row(self, printed: Printed, rows: int) -> frozenset[str]:
         """Return the fields that the labels of the row name, where the head of the column is `Value` or the like."""
@@ -172,7 +171,7 @@ class Binder:
             if (quantity.unit or match.factor == 1.0)
             and (not words.is_metric(match.leaf.field) or words.agreement(printed.head, match.leaf.field) == 1.0)
         ]
-        label = printed.head if printed.table is not None else _beside(printed)
+        label = printed.head if printed.table is not None else " ".join(_near_by(printed))
         named = words.named(label, {match.leaf.field for match in matches})
         chosen = plainest([match for match in matches if match.leaf.field in named])
         if chosen:
@@ -289,7 +288,11 @@ def _column(printed: Printed) -> Column:
     return id(printed.table), printed.column, printed.part
 
 
-def _beside(printed: Printed) -> str:
-    """Return the words near a number in prose: what it is of is said close by."""
-    text = printed.sentence
-    return " ".join(text[max(0, printed.start - 60) : printed.start + 60].split())
+def _near_by(printed: Printed) -> tuple[str, str]:
+    """Return the words before and after a number in prose, up to the numbers next to it."""
+    text, end = printed.sentence, printed.start + len(printed.text)
+    numbers = [(match.start(), match.end()) for match, _ in quantities.find(text)]
+    last = max((stop for _, stop in numbers if stop <= printed.start), default=0)
+    following = min((start for start, _ in numbers if start >= end), default=len(text))
+    before = text[max(last, printed.start - _REACH) : end]
+    return " ".join(before.split()), " ".join(text[end : min(following, end + _REACH)].split())

@@ -59,13 +59,17 @@ class Book:
             pins: Series -> log to stand on instead of the one that the lock names, for each series.
             outlines: What is known already of any log, and may grow; the others are read as they are asked for.
         """
-        self._store = store
+        self._project, self._store = project, store
         self._claims = claims.load(project.claims, project.root)
         self._lock = lock.read(project.claims / lock.FILE_NAME)
         pinned = self._lock.pins if pins is None and self._lock is not None else pins or {}
         self._standing = Standing(store, pinned, self._claims.logs.keys(), outlines)
         self._outcomes: dict[str, _Outcome] = {}
         self._readings: dict[str, Mapping[str, Reading]] = {}
+
+    def pinned(self, pins: Mapping[str, str]) -> Book:
+        """Return the same claims and tables over other logs: series -> log."""
+        return Book(self._project, self._store, pins)
 
     @property
     def claims(self) -> Claims:
@@ -244,6 +248,16 @@ class Book:
             RecordError: its file is not a record.
         """
         return self._standing.log(series)
+
+    def sessions(self, series: str) -> tuple[Loaded, ...]:
+        """Return every log of a series, in order of time.
+
+        Raises:
+            UnknownNameError: no such series.
+            RecordError: the file of one is not a record.
+        """
+        logs = [self._store.load(entry.log) for entry in self._store.series_of(series)]
+        return tuple(sorted(logs, key=lambda loaded: (loaded.record.started_at, loaded.entry.log)))
 
     def stand(self, series: str) -> Stand:
         """Return what a lock says of a series.

@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evidence import bindings, pictures
@@ -25,6 +25,7 @@ from evidence.pictures import Pictures
 from evidence.project import Project
 from evidence.renderers import synced
 from evidence.repository import Repository
+from evidence.schema import series
 from evidence.schema.claims import Sentence
 from evidence.store import Store
 
@@ -105,6 +106,8 @@ class Held:
     uses: list[Use] = field(default_factory=list)
     unsealed: list[Block] = field(default_factory=list)
     """Blocks under the heading of a release that say what their claim gives, and can be sealed."""
+    sealed: list[Block] = field(default_factory=list)
+    """Blocks that are sealed and have their digest and their logs."""
     values: list[tuple[int, int]] = field(default_factory=list)
     """Spans of the values of bound sentences."""
 
@@ -254,6 +257,17 @@ def seal(held: Held, book: Book) -> list[Edit]:
     return edits
 
 
+def says_what_its_logs_give(held: Held, block: Block, claims: Holding) -> bool:
+    """Whether a sealed block reads as its claim does now, over the logs that it names: whether it was just sealed."""
+    pinned = replace(claims, book=claims.book.pinned({series(log): log for log in block.logs}))
+    holder = _Holder(held.document, pinned)
+    try:
+        wanted = _laid_out(block, holder.rendered(block))
+    except EvidenceError:
+        return False
+    return wanted == held.document.text[slice(*block.inner)]
+
+
 def apply(text: str, edits: Iterable[Edit]) -> str:
     """Return a text with its edits made and every other character as it was."""
     parts, end = [], 0
@@ -295,7 +309,12 @@ class _Holder:
                 message = f"{block.key} is sealed to a log that is not there: {unknown.message}"
                 self._find(STALE, block.line, message, f"bring the log back: logs are never removed; {unknown.fix}")
                 return
-        if digest_of(block, block.logs, self.document.text[slice(*block.inner)]) != block.seal:
+        if not (self.document.is_log_of_changes and block.release):
+            message = f"{block.key} is sealed, and stands under no release of a changelog"
+            self._find(STALE, block.line, message, "drop log= and seal=, so that it follows its claim")
+        elif digest_of(block, block.logs, self.document.text[slice(*block.inner)]) == block.seal:
+            self.held.sealed.append(block)
+        else:
             message = f"{block.key} was changed after it was sealed"
             self._find(
                 STALE, block.line, message, "bring back what the release said; write what is new under Unreleased"
@@ -304,7 +323,7 @@ class _Holder:
     def _block(self, block: Block) -> None:
         at = self.document.at(block.line)
         try:
-            wanted = _laid_out(block, self._rendered(block))
+            wanted = _laid_out(block, self.rendered(block))
         except UnknownNameError as error:
             self.held.findings.append((UNKNOWN, Finding(at, error.message, error.fix)))
             return
@@ -335,7 +354,12 @@ class _Holder:
         if said != wanted:
             self.held.edits.append(Edit(*block.inner, wanted, finding))
 
-    def _rendered(self, block: Block) -> str:
+    def rendered(self, block: Block) -> str:
+        """Return what a block asks for as text.
+
+        Raises:
+            EvidenceError: there is no such thing, or it cannot be shown.
+        """
         match block.kind:
             case "claim" if not block.is_inline:
                 return synced.callout(self.book.statement(block.id), self.docs)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from evidence.pages.waivers import Waiver
     from evidence.tables.layout import CellKey
 
-PRINTING = ("claim", "says", "value", "diagnostic", "table", "chart", "roofline", "figure", "reproduce")
+PRINTING = ("claim", "says", "value", "diagnostic", "table", "chart", "history", "roofline", "figure", "reproduce")
 """Macros whose subject is the id of a claim or table."""
 STATING = ("claim", "says", "value")
 """Those of them that put a sentence or its number on the page."""
@@ -111,7 +111,7 @@ class Corpus:
 
     def prepare(self) -> None:
         """Read what every share of the pass needs, so that no process reads it anew."""
-        _ = self.book, self.ledger, self.newest, self.rerun, self.history, self.address
+        _ = self.book, self.pinned, self.ledger, self.newest, self.rerun, self.history, self.address
 
     def facts(self, loaded: Loaded) -> Facts:
         """Return the shared views of a record; those of the last one asked for are kept."""
@@ -235,6 +235,12 @@ class Corpus:
         """Return what evaluating the claims and tables found for one rule."""
         return tuple(finding for found, finding in self.attributed if found == code)
 
+    @functools.cached_property
+    def pinned(self) -> frozenset[str]:
+        """The claimed series that the lock names a log for which is there."""
+        pins = self.book.lock.pins if self.book.lock is not None else {}
+        return frozenset(series for series in self.book.series if pins.get(series) in self._names)
+
     def shown_by(self, table: str) -> frozenset[CellKey]:
         """Return the cells a table shows: log, arm, workload; none if it cannot be shown."""
         try:
@@ -302,11 +308,23 @@ class Corpus:
         named = {self.project.root / page for one in self.book.claims.sentences for page in one.item.page}
         named = {path for path in named if path.is_relative_to(self.project.docs)}
         outside = documents.paths(self.project, self.repository, self.settings.ignored_markdown)
-        return documents.load(
-            (*outside, *marked, *named),
-            self.project,
-            Holding(self.book, self.store, self.project.docs, self.pictures),
-        )
+        return documents.load((*outside, *marked, *named), self.project, self.holding)
+
+    @functools.cached_property
+    def holding(self) -> Holding:
+        """What documents outside the site are held to."""
+        return Holding(self.book, self.store, self.project.docs, self.pictures)
+
+    def before(self, path: Path) -> str:
+        """Return a file's text where this branch left its base, else in the last commit; empty where neither has it."""
+        repository = self.repository
+        head = repository.commit() if repository else None
+        if repository is None or head is None or not path.resolve().is_relative_to(repository.root):
+            return ""
+        base = repository.resolve(self.base) if self.base else None
+        commit = repository.merge_base(head, base) if base else head
+        found = repository.file_at(commit, path.resolve().relative_to(repository.root).as_posix()) if commit else None
+        return (found or b"").decode(errors="replace")
 
     @functools.cached_property
     def pictures(self) -> Pictures:

@@ -265,11 +265,14 @@ def test_a_sealed_text_that_was_changed_is_found(book: Book, root: Path) -> None
 
 
 def test_a_sealed_block_needs_its_log_and_not_its_claim(book: Book, root: Path) -> None:
-    text = f"x <!-- evidence: says gone log=kernels/gone_20260901 seal=0123456789ab -->9×{CLOSE}"
-    one = held(book, root, text)
+    text = f"## 1.0\n\n<!-- evidence: says gone log=kernels/gone_20260901 seal=0123456789ab -->9×{CLOSE}"
+    one = held(book, root, text, "CHANGELOG.md")
     assert "sealed to a log that is not there: no log 'kernels/gone_20260901'" in messages(one)[0]
     there = text.replace("kernels/gone", "kernels/toy")
-    assert messages(held(book, root, there)) == ["says gone was changed after it was sealed"]
+    assert messages(held(book, root, there, "CHANGELOG.md")) == ["says gone was changed after it was sealed"]
+    misplaced = ["says gone is sealed, and stands under no release of a changelog"]
+    assert messages(held(book, root, there)) == misplaced
+    assert messages(held(book, root, there.replace("1.0", "Unreleased"), "CHANGELOG.md")) == misplaced
 
 
 def test_what_a_release_said_is_not_rewritten(book: Book, root: Path) -> None:

@@ -9,7 +9,8 @@ import pytest
 from evidence.checker.catalogue import RULES
 from evidence.checker.corpus import Corpus
 from evidence.checker.runs import run
-from evidence.documents import apply, seal
+from evidence.documents import apply, digest_of, seal
+from evidence.pages.blocks import parse
 from evidence.project import Project
 from tests.evidence.checker.sites import commit
 from tests.projects import CLAIMS, PAGE, write_project
@@ -138,8 +139,59 @@ def test_a_release_is_sealed(tmp_path: Path) -> None:
     assert found(tmp_path, "EV7") == [("EV709", "CHANGELOG.md:5")]
     sync(tmp_path, sealing=True)
     assert found(tmp_path) == []
+    commit(tmp_path)
     claims = tmp_path / "docs/claims/features.yml"
     claims.write_text(claims.read_text().replace("fusing runs {ratio} faster", "fusing gives {ratio}"))
     assert found(tmp_path, "EV7") == []
     changes.write_text(changes.read_text().replace("1.25×", "1.35×", 1))
     assert found(tmp_path, "EV7") == [("EV709", "CHANGELOG.md:5")]
+
+
+@pytest.fixture
+def released(tmp_path: Path) -> Path:
+    """A project whose changelog has a sealed block, in a commit."""
+    write_project(tmp_path)
+    (tmp_path / "CHANGELOG.md").write_text(f"# Changes\n\n## 1.0.0\n\n- <!-- evidence: says toy-fused -->{CLOSE}\n")
+    sync(tmp_path, sealing=True)
+    commit(tmp_path)
+    return tmp_path
+
+
+def forge(root: Path, *, said: str, instead: str) -> None:
+    """Change what a sealed block says, and its digest with it."""
+    changes = root / "CHANGELOG.md"
+    text = changes.read_text().replace(said, instead, 1)
+    (block,) = parse(text).blocks
+    new = digest_of(block, block.logs, text[slice(*block.inner)])
+    changes.write_text(text.replace(f"seal={block.seal}", f"seal={new}"))
+
+
+def test_a_digest_that_somebody_computed_is_found_before_and_after_its_commit(released: Path) -> None:
+    assert found(released, "EV709") == []
+    forge(released, said="1.25×", instead="1.45×")
+    assert found(released, "EV709") == [("EV709", "CHANGELOG.md:5")]
+    commit(released)
+    assert found(released, "EV709") == [("EV709", "CHANGELOG.md:1")]
+
+
+def test_a_new_block_with_invented_words_is_found(tmp_path: Path) -> None:
+    write_project(tmp_path)
+    text = (
+        f"## 1.0.0\n\n- <!-- evidence: says toy-fused log=kernels/toy_20260901 seal=000000000000 -->9× faster{CLOSE}\n"
+    )
+    (tmp_path / "CHANGELOG.md").write_text(text)
+    forge(tmp_path, said="9×", instead="8×")
+    assert found(tmp_path, "EV709") == [("EV709", "CHANGELOG.md:3")]
+
+
+def test_a_sealed_block_that_is_gone_is_found(released: Path) -> None:
+    (released / "CHANGELOG.md").write_text("# Changes\n\n## 1.0.0\n\n- Faster.\n")
+    assert found(released, "EV709") == [("EV709", "CHANGELOG.md:1")]
+
+
+def test_what_was_sealed_stands_when_its_claim_and_its_series_have_moved_on(released: Path) -> None:
+    claims = released / "docs/claims/features.yml"
+    claims.write_text(claims.read_text().replace("fusing runs {ratio} faster", "fusing gives {ratio}"))
+    assert found(released, "EV709") == []
+    claims.write_text("")
+    assert found(released, "EV709") == []

@@ -132,8 +132,11 @@ class Binder:
         if by_name and not by_lane:
             fields = named
         chance = self.matcher.chance(quantity, pool.rows, fields, chosen[0].rank[0])
-        if not told and named and printed.table is not None and chance > _SURELY:
-            return None  # the head names a field, and this is another
+        if not told and printed.table is not None and (named or lanes):
+            if chance > _SURELY:
+                return None  # the head names a field, and this is another
+            if lanes or any(words.agreement(printed.head, name) == 1.0 for name in named):
+                return self._another_field(printed, pool, chosen)
         if len(chosen) > 1 and not are_copies(chosen):
             return self._several(printed, chosen)
         is_placed = pool.is_labelled or pool.rows.bit_count() == 1
@@ -146,6 +149,12 @@ class Binder:
             quantities.told(chosen[0].factor),
             f"{_chance_text(chance)} would fit a number of {quantity.digits} digits by chance, and no label decides",
         )
+
+    def _another_field(self, printed: Printed, pool: Pool, chosen: Sequence[Match]) -> Judged:
+        """Say that the row is right and the field is not the one that the column is of."""
+        there = self._expected(printed, pool)
+        message = f"of its row, but its column is of {listed(there, 1)}" if there else "its column is of another field"
+        return Judged(printed, Verdict.ANOTHER_ROW, self._sources(chosen), "", message)
 
     def _several(self, printed: Printed, chosen: Sequence[Match]) -> Judged:
         fields = sorted({match.leaf.field for match in chosen})

@@ -101,7 +101,7 @@ class Problem:
 class Store:
     """The logs below one directory, indexed by name and loaded on demand."""
 
-    def __init__(self, root: Path, *, cached: int = 64) -> None:
+    def __init__(self, root: Path, *, cached: int = 256) -> None:
         """Point at a directory; nothing is read before it is asked for. `cached` records are kept in memory."""
         self.root = root
         self._load = functools.lru_cache(maxsize=cached)(self._read)

@@ -6,6 +6,7 @@ import hashlib
 import os
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.evidence.records import GATE_LOG, RUNS, Tree, gate_log_of, log_of, record
@@ -23,8 +24,6 @@ CLAIMS = f"docs/{CLAIMS_NAME}/synthetic.yml"
 
 _MEASURED = "synthetic/ops.py"
 _PAGE_CALLS = 50
-CLAIMED = 10
-"""Kernel series, at most, with a claim and a table each."""
 _MKDOCS = """\
 site_name: Synthetic
 plugins:
@@ -51,10 +50,30 @@ _TABLE = """\
     baseline: plain
 """
 
+_PROSE = "The op of series {number} is fused: one pass over its inputs, and nothing is written in between."
+_USES = (
+    '{{{{ ev.says("claim-{number}") }}}}',
+    '{{{{ ev.claim("claim-{number}") }}}}',
+    '{{{{ ev.table("table-{number}") }}}}',
+)
+
 Change = Callable[[Record], Record]
 
 
-def write_store(root: Path, records: int, seed: int, changes: Mapping[int, Change] | None = None) -> None:
+@dataclass(frozen=True, slots=True)
+class Site:
+    """How much there is beside the records of a project."""
+
+    claims: int = 10
+    """Kernel series, at most, with a claim and a table each."""
+    pages: int = 0
+    """Pages, at least: every series is shown on one, and as many more are written as are asked for."""
+    calls: int = 0
+
+
+def write_store(
+    root: Path, records: int, seed: int, changes: Mapping[int, Change] | None = None, site: Site | None = None
+) -> None:
     """Write a project of which the check finds nothing, unless `changes` spoil records before they are written.
 
     Its source and its ledger are committed, always under the same commit ids; its records, pages and claims are not.
@@ -67,8 +86,9 @@ def write_store(root: Path, records: int, seed: int, changes: Mapping[int, Chang
     write(root / LOGS / ledger.FILE_NAME, ledger.dump(lines))
     commit(root, f"{LOGS}/{ledger.FILE_NAME}")
     found = list(dict.fromkeys(series(log_of(index)) for index in range(records)))
-    write(root / CLAIMS, _claims([name for name in found if name.startswith("kernels/")]))
-    for name, text in _pages(found):
+    claimed = [name for name in found if name.startswith("kernels/")][: (site or Site()).claims]
+    write(root / CLAIMS, _claims(claimed))
+    for name, text in _pages(found, len(claimed), site or Site()):
         write(root / "docs" / name, text)
     write_lock(root)
 
@@ -109,21 +129,32 @@ def write_lock(root: Path) -> None:
 
 
 def _claims(names: list[str]) -> str:
-    numbered = list(enumerate(names[:CLAIMED]))
+    numbered = list(enumerate(names))
     claims = "".join(_CLAIM.format(number=number, series=name) for number, name in numbered)
     return f"claims:\n{claims}tables:\n" + "".join(
         _TABLE.format(number=number, series=name) for number, name in numbered
     )
 
 
-def _pages(names: list[str]) -> Iterator[tuple[str, str]]:
-    claimed = min(CLAIMED, sum(name.startswith("kernels/") for name in names))
+def _pages(names: list[str], claimed: int, site: Site) -> Iterator[tuple[str, str]]:
     calls = [f'{{{{ ev.{macro}("{macro}-{number}") }}}}' for number in range(claimed) for macro in ("claim", "table")]
     yield "index.md", "\n\n".join(["# Synthetic", *calls]) + "\n"
     for first in range(0, len(names), _PAGE_CALLS):
         shown = names[first : first + _PAGE_CALLS]
         calls = [f'{{{{ ev.environment("{name}") }}}}' for name in shown]
         yield f"series-{first:05d}.md", "\n\n".join(["# Series", *calls]) + "\n"
+    written = 1 + -(-len(names) // _PAGE_CALLS)
+    yield from _guides(max(0, site.pages - written), max(0, site.calls - 2 * claimed - len(names)), claimed)
+
+
+def _guides(pages: int, calls: int, claimed: int) -> Iterator[tuple[str, str]]:
+    """Yield pages of prose, with calls spread over them evenly."""
+    for page in range(pages):
+        parts = [f"# Guide {page}"]
+        for call in range(page, calls, pages):
+            number = call // len(_USES) % claimed
+            parts += [_PROSE.format(number=number), _USES[call % len(_USES)].format(number=number)]
+        yield f"guides/guide-{page:05d}.md", "\n\n".join(parts) + "\n"
 
 
 def write(path: Path, text: str) -> None:

@@ -64,14 +64,16 @@ def record(index: int, tree: Tree, seed: int) -> Record:
     number, run = divmod(index, RUNS)
     rng = random.Random(f"{seed}/{index}")
     scale = random.Random(f"{seed}/series {number}").uniform(1.0, 4.0)
-    drawn = _engine(rng, scale) if _is_engine(number) else _kernel(rng, scale, SIZES)
+    drawn = _engine(rng, scale) if _is_engine(number) else _kernel(rng, scale, SIZES, f"synthetic-{number:05d}")
     return _record(log_of(index), run, tree, seed, drawn, gate_log_of(index))
 
 
 def kernel_record(log: str, sizes: Sequence[int], tree: Tree, seed: int) -> Record:
     """Return a record of a kernel on these sizes, under a name of the first day."""
     rng = random.Random(f"{seed}/{log}")
-    return _record(f"{log}_{_FIRST_DAY:%Y%m%d}", 0, tree, seed, _kernel(rng, rng.uniform(1.0, 4.0), sizes), None)
+    return _record(
+        f"{log}_{_FIRST_DAY:%Y%m%d}", 0, tree, seed, _kernel(rng, rng.uniform(1.0, 4.0), sizes, "synthetic"), None
+    )
 
 
 def _is_engine(number: int) -> bool:
@@ -251,14 +253,14 @@ def _arms(module: str) -> tuple[Document, ...]:
     )
 
 
-def _kernel(rng: random.Random, scale: float, sizes: Sequence[int]) -> Document:
+def _kernel(rng: random.Random, scale: float, sizes: Sequence[int], op: str) -> Document:
     """Arms, workloads, metrics, gate and cells of a kernel that takes a microsecond an element and scale."""
     workloads = tuple(
         {
             "kind": "op",
             "name": f"n{size}",
             "role": "target",
-            "op": "synthetic",
+            "op": op,
             "shape": ({"name": "N", "size": size},),
             "dtype": "bf16",
             "direction": "forward",

@@ -6,6 +6,7 @@ A side is gated by checks of its own before it is timed, and the timed process i
 from __future__ import annotations
 
 import functools
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -46,6 +47,8 @@ class Ran:
 Command = Callable[[Path, Path], tuple[str, ...]]
 """From the inputs and an empty folder for what is written to the arguments of the interpreter."""
 Hold = Callable[[Ran, Sizes], Iterator[Check]]
+Variables = Callable[[Path, Path], Mapping[str, str]]
+"""From the same to the variables that the process is given beside its own."""
 GateChecks = Callable[[Path, Path, Sizes], Iterator[Check]]
 """From the inputs, an empty folder and the sizes to what has to hold before a side may be timed."""
 
@@ -62,6 +65,7 @@ class Side:
     gate: GateChecks
     hold: Hold
     switches: tuple[Setting, ...] = ()
+    variables: Variables = lambda inputs, written: {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,19 @@ class Suite:
     gates: tuple[str, ...]
     """Files that say what the gates ask: they are frozen with them."""
     limitations: tuple[str, ...]
+    parts: tuple[str, ...] = ()
+    """Workloads, whose inputs are folders of these names below the inputs; empty: the suite is one workload."""
+    counts: Callable[[Ran], Mapping[str, float]] | None = None
+    """What a process counted itself, by metric."""
+
+    @property
+    def workloads(self) -> tuple[str, ...]:
+        """The names of its workloads."""
+        return self.parts or (self.name,)
+
+    def inputs_of(self, workload: str, inputs: Path) -> Path:
+        """Return where the inputs of a workload are."""
+        return inputs / workload if self.parts else inputs
 
     def side(self, name: str) -> Side:
         """Return the side of that name.
@@ -121,14 +138,19 @@ def find(name: str) -> Suite:
 def run_timed(side: Side, inputs: Path, scratch: Path, root: Path) -> tuple[Gauged, Ran]:
     """Run a side's command once, gauged, from the repository's top; `scratch` is an empty folder."""
     printed, written = scratch / "printed.txt", scratch / "written"
-    gauged = gauge((sys.executable, *side.command(inputs, written)), directory=root, output=printed)
+    environment = {**os.environ, **side.variables(inputs, written)}
+    command = (sys.executable, *side.command(inputs, written))
+    gauged = gauge(command, directory=root, output=printed, environment=environment)
     said = printed.read_text(encoding="utf-8", errors="replace")
     return gauged, Ran(inputs, written, said, gauged.code)
 
 
-def run_untimed(arguments: tuple[str, ...], root: Path) -> subprocess.CompletedProcess[str]:
+def run_untimed(
+    arguments: tuple[str, ...], root: Path, variables: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     """Run the interpreter once, for a gate, and return what it said."""
-    return subprocess.run([sys.executable, *arguments], cwd=root, capture_output=True, text=True, check=False)
+    command, environment = [sys.executable, *arguments], {**os.environ, **(variables or {})}
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, env=environment)
 
 
 def metric(name: str, role: str) -> Metric:

@@ -221,9 +221,11 @@ class _Reader:
         if self.settings.names is None:
             return
         known = {OBJECT, *_NAMES, *self.settings.names, *environment.globals, *map(str, self.front.meta)}
-        missing = meta.find_undeclared_variables(tree) - known
-        for name in tree.find_all(nodes.Name):
-            if name.ctx == "load" and name.name in missing:
+        read = [name for name in tree.find_all(nodes.Name) if name.ctx == "load" and name.name not in known]
+        # Which of these the page itself defines takes a compilation to tell.
+        missing = meta.find_undeclared_variables(tree) if read else set()
+        for name in read:
+            if name.name in missing:
                 yield Fault("undefined", self.at(name.lineno), name.name)
 
     def _raw(self) -> Iterator[Fault]:

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from evidence import lock
 from evidence.book import Book
 from evidence.checker.corpus import Corpus
-from evidence.checker.registry import corpus_rule
+from evidence.checker.registry import corpus_rule, record_rule
 from evidence.compare import Comparison
 from evidence.decisions import NOT_ADOPTED, Refusal, decide, pending
 from evidence.diagnostics import Finding, Location, Severity
@@ -190,8 +190,8 @@ def device_refusals(corpus: Corpus) -> Iterator[Finding]:
                 yield at_series(corpus, series, refusal)
 
 
-@corpus_rule("EV616", "ambiguous-source")
-def ambiguous_source(corpus: Corpus) -> Iterator[Finding]:
+@record_rule("EV616", "ambiguous-source")
+def ambiguous_source(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     """Two logs of one source on one device and stack do not contradict each other.
 
     ## What it checks
@@ -205,27 +205,27 @@ def ambiguous_source(corpus: Corpus) -> Iterator[Finding]:
     ## How to fix it
     Find out which run was disturbed, and give its log a status with the reason; or measure again until they agree.
     """
-    for series in _pinned(corpus.book):
+    series, log = loaded.entry.series, loaded.entry.log
+    if series not in corpus.pinned or log in corpus.book.log_status:
+        return
+    try:
         stands = corpus.book.log(series)
-        for other in _rivals(corpus, series, stands):
-            apart = list(_contradictions(stands, other, _shown(corpus.book, series, stands)))
-            if apart:
-                more = f" (and {len(apart) - 1} more)" if len(apart) > 1 else ""
-                message = f"{other.entry.log!r} has the source and stack of {stands.entry.log!r}, and {apart[0]}{more}"
-                yield at_series(corpus, series, Refusal("EV616", other.entry.log, message, ""))
+    except EvidenceError:
+        return  # the log it stands on has its own finding
+    if stands.entry.log == log or not _is_rival(loaded, stands):
+        return
+    shown = stands.once("shown", lambda: _shown(corpus.book, series, stands))
+    apart = list(_contradictions(stands, loaded, shown))
+    if apart:
+        more = f" (and {len(apart) - 1} more)" if len(apart) > 1 else ""
+        message = f"{log!r} has the source and stack of {stands.entry.log!r}, and {apart[0]}{more}"
+        yield at_series(corpus, series, Refusal("EV616", log, message, ""))
 
 
-def _rivals(corpus: Corpus, series: str, stands: Loaded) -> Iterator[Loaded]:
-    """Yield the other logs of a series, without a status, that measured the same code on the same stack and device."""
-    for entry in corpus.store.series_of(series):
-        if entry.log == stands.entry.log or entry.log in corpus.book.log_status:
-            continue
-        try:
-            other = corpus.store.load(entry.log)
-        except EvidenceError:
-            continue
-        if stands.record.sources and _identity(other.record) == _identity(stands.record):
-            yield other
+def _is_rival(loaded: Loaded, stands: Loaded) -> bool:
+    """Whether two logs measured the same code on the same stack and device."""
+    identity = stands.once("identity", lambda: _identity(stands.record))
+    return bool(stands.record.sources) and _identity(loaded.record) == identity
 
 
 def _identity(record: Record) -> Hashable:
@@ -263,7 +263,7 @@ def _shown(book: Book, series: str, stands: Loaded) -> set[tuple[str, str, Quant
 def _contradictions(stands: Loaded, other: Loaded, shown: Iterable[tuple[str, str, Quantity, str]]) -> Iterator[str]:
     for baseline, candidate, quantity, workload in sorted(shown, key=str):
         one = _verdict(stands, baseline, candidate, quantity, workload)
-        two = _verdict(other, baseline, candidate, quantity, workload)
+        two = _verdict(other, baseline, candidate, quantity, workload) if one is not None else None
         if one is not None and two is not None and one.verdict is not two.verdict:
             said, instead = (f"{side.word} ({ratio_text(side.ratio)})" for side in (two, one) if side.ratio is not None)
             yield f"{quantity} of {candidate!r} against {baseline!r} on {workload} is {said}, not {instead}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from evidence.book import Unrenderable
 from evidence.checker.corpus import Corpus
@@ -187,7 +188,8 @@ def dead_evidence_link(corpus: Corpus) -> Iterator[Finding]:
 
     ## What it checks
     Links and text that name files below benchmark_logs, links to the page of a log, and links to the anchor of a claim
-    or table. A pattern must match one log. A value on a page needs its claim on that page, for it links there.
+    or table. A pattern must match one log. A value on a page needs its claim on that page, for it links there; a value
+    or a bound sentence outside the site needs it somewhere, as a callout or a sentence with its note.
 
     ## Why it matters
     Evidence that cannot be followed is no evidence; and a pattern that matches two runs backs whichever one likes.
@@ -207,6 +209,24 @@ def dead_evidence_link(corpus: Corpus) -> Iterator[Finding]:
             if _is_alone(corpus, page, call, anchors):
                 message = f"the value of {call.subject!r} is shown without its claim"
                 yield Finding(call.at, message, f'add {{{{ ev.claim("{call.subject}") }}}} to the page')
+    yield from _dead_outside(corpus)
+
+
+def _dead_outside(corpus: Corpus) -> Iterator[Finding]:
+    """The same of Markdown outside the site."""
+    whole = {call.subject for call in corpus.uses if call.macro in ("claim", "says")}
+    pages = {page.path for page in corpus.pages}
+    docs = f"{corpus.name(corpus.project.docs)}/"
+    for held in corpus.documents.held:
+        for use in held.uses:
+            if use.macro == "value" and use.id not in whole:
+                message = f"a number of {use.id!r} is shown, and its claim is shown nowhere"
+                yield Finding(use.at, message, f'add {{{{ ev.claim("{use.id}") }}}} to a page of the site')
+        if held.document.name in pages:
+            continue
+        for link in (*links(held.prose, held.document.name), *named_logs(held.prose)):
+            if message := _dead(corpus, replace(link, path=link.path.removeprefix(docs))):
+                yield Finding(held.document.at(link.line), message)
 
 
 def _is_alone(corpus: Corpus, page: Page, call: Call, anchors: set[tuple[str, str]]) -> bool:

@@ -195,3 +195,32 @@ def test_what_was_sealed_stands_when_its_claim_and_its_series_have_moved_on(rele
     assert found(released, "EV709") == []
     claims.write_text("")
     assert found(released, "EV709") == []
+
+
+@pytest.mark.parametrize("number", [f"<!-- evidence: value toy-fused ratio -->{CLOSE}", "It fuses 1.25× faster."])
+def test_a_number_outside_the_site_needs_its_claim_somewhere(tmp_path: Path, number: str) -> None:
+    write_project(tmp_path, {"features.md": '{{ ev.table("toy") }}\n'}, claims=CLAIMS + SENTENCE)
+    readme = tmp_path / "README.md"
+    readme.write_text(f"# Toy\n\n{number}\n\nAnd it fuses 1.25× faster.\n")
+    sync(tmp_path)
+    assert {code for code, _ in found(tmp_path)} == {"EV711"}
+    readme.write_text(f"{readme.read_text()}\n<!-- evidence: says toy-fused -->{CLOSE}\n")
+    sync(tmp_path)
+    assert found(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_dead"),
+    [
+        ("[raw](docs/benchmark_logs/kernels/toy_20200101/record.json)", True),
+        ("see `docs/benchmark_logs/kernels/none_*`", True),
+        (
+            "[raw](docs/benchmark_logs/kernels/toy_20260901/record.json) `benchmark_logs/kernels/toy_*` [x](docs/a.md)",
+            False,
+        ),
+    ],
+)
+def test_a_link_outside_the_site_to_a_log_that_is_not_there_is_found(tmp_path: Path, text: str, is_dead: bool) -> None:
+    write_project(tmp_path)
+    (tmp_path / "README.md").write_text(f"# Toy\n\n{text}\n")
+    assert found(tmp_path) == [("EV711", "README.md:3")] * is_dead

@@ -22,8 +22,12 @@ from evidence.pages import makefiles
 from evidence.pages.commands import Command, read_commands
 
 _SKIPPED = frozenset({"node_modules", "site", "build", "dist", "__pycache__", "benchmark_logs"})
+_BUILT = frozenset({"build", "out", "target", "dist", "venv"})
+"""Folders that commands make and repositories ignore."""
 _REQUIREMENT = re.compile(r"[A-Za-z0-9][\w.-]*")
 _FETCHED = re.compile(r"clone:([^/]+)(?:/(.*))?")
+_SWITCHES = frozenset({"-q", "-qq", "-v", "-vv", "-x", "-s", "-l", "-ra", "--lf", "--ff", "--sw", "--pdb", "--verbose"})
+"""Options of pytest that take no word."""
 _CLOSE = 0.8
 """How alike a mistyped console script is to the one that was meant; an unknown program is usually just that."""
 
@@ -103,7 +107,9 @@ class Tree:
             return None
         fetched = _FETCHED.fullmatch(command.directory)
         if fetched is None:
-            return self.root / command.directory
+            top = command.directory.partition("/")[0]
+            is_ours = (self.root / command.directory).is_dir() or not (top in command.made or top in _BUILT)
+            return self.root / command.directory if is_ours else None
         return self.root / (fetched[2] or "") if self._is_own(fetched[1]) else None
 
     def _is_own(self, folder: str) -> bool:
@@ -128,9 +134,12 @@ class Tree:
     def _file(self, path: str, folder: Path, command: Command) -> Lack | None:
         if path.startswith(("/", "~", "-", "$")) or "$" in path or any(character in path for character in "*?[{"):
             return None
-        path = path.partition("::")[0]
-        made = {path, path.removeprefix("./"), path.rpartition("/")[2]}
+        path = path.partition("::")[0].removeprefix("./")
+        top = path.partition("/")[0]
+        made = {path, top, path.rpartition("/")[2]}
         if (folder / path).exists() or made & command.made or any(one.endswith("/" + path) for one in command.made):
+            return None
+        if path.endswith("/activate") or (top != path and (top in _BUILT or top.startswith(".")) and top != ".."):
             return None
         name = path.rpartition("/")[2]
         moved = [one for one in self._files if one.rpartition("/")[2] == name]
@@ -139,7 +148,7 @@ class Tree:
     def _targets(self, command: Command, folder: Path) -> Lack | None:
         asked = _asked(command.program.arguments)
         if not (folder / asked.folder).is_dir():
-            return Lack(f"there is no folder {asked.folder} to make in")
+            return Lack(f"there is no folder {asked.folder if asked.folder != '.' else command.directory} to make in")
         path = folder / asked.folder / asked.file if asked.file else makefiles.find(folder / asked.folder)
         if path is None or not path.is_file():
             return Lack(f"there is no {asked.file or 'Makefile'} for make to read")
@@ -220,12 +229,15 @@ def _files_of(command: Command) -> Iterator[str]:
     """Yield the files of this repository that well-known programs are told to read."""
     program, words = command.program, command.program.arguments
     if program.name in ("pytest", "py.test"):
-        yield from (word for word in words if not word.startswith("-") and re.search(r"\.py(?:$|::)|/", word))
+        for option, word in zip(("", *words), words, strict=False):
+            is_value = option.startswith("-") and "=" not in option and option not in _SWITCHES
+            if not is_value and not word.startswith("-") and re.search(r"\.py(?:$|::)|/", word):
+                yield word
     elif program.name in ("pip", "pip3", "uv"):
         for option, value in pairwise(words):
             if option in ("-r", "-c", "--requirement", "--constraint") and "://" not in value:
                 yield value
-    elif program.name in ("docker", "podman", "mkdocs"):
+    elif program.name == "mkdocs" or (program.name in ("docker", "podman") and {"build", "compose"} & {*words}):
         yield from (value for option, value in pairwise(words) if option in ("-f", "--config-file"))
 
 

@@ -10,6 +10,8 @@ from evidence.pages import masks, shell
 from evidence.pages.programs import Program, program_of
 
 SHELLS = frozenset({"bash", "sh", "shell", "console", "zsh", "shell-session", "shellsession", "sh-session", "terminal"})
+_CONSOLES = frozenset({"console", "shell-session", "shellsession", "sh-session", "terminal"})
+"""Blocks of these may hold nothing but output."""
 _UNNAMED = frozenset({"", "text", "plain", "plaintext", "none"})
 
 _PROMPT = re.compile(
@@ -97,8 +99,11 @@ def commands(body: str) -> Iterator[Command]:
     session = shell.Session()
     for fence in masks.fences(body):
         lines = fence.content.split("\n")
-        if _is_shell(fence.info, lines):
-            yield from read_commands(_typed(lines), fence.opens, session)
+        if _is_shell(_language(fence), lines):
+            may_be_output = _language(fence) in _CONSOLES and not any(_PROMPT.match(line) for line in lines)
+            for command in read_commands(_typed(lines), fence.opens, session):
+                if not (command.fault and may_be_output):
+                    yield command
 
 
 def inline_commands(body: str) -> Iterator[Command]:
@@ -137,8 +142,11 @@ def _command(simple: shell.Simple, above: int, session: shell.Session) -> Comman
     )
 
 
-def _is_shell(info: str, lines: list[str]) -> bool:
-    language = info.partition(" ")[0].strip("{}.").lower()
+def _language(fence: masks.Fence) -> str:
+    return fence.info.partition(" ")[0].strip("{}.").lower()
+
+
+def _is_shell(language: str, lines: list[str]) -> bool:
     if language in SHELLS:
         return True
     filled = [line.strip() for line in lines if line.strip() and not line.strip().startswith("#")]

@@ -12,9 +12,20 @@ from dataclasses import dataclass, field
 from evidence.errors import EvidenceError
 
 GIVEN = frozenset(
-    {"HOME", "PWD", "OLDPWD", "USER", "PATH", "SHELL", "TMPDIR", "HOSTNAME", "LANG", "RANDOM", "SECONDS", "UID"}
+    {
+        *("HOME", "PWD", "OLDPWD", "USER", "PATH", "SHELL", "TMPDIR", "HOSTNAME", "LANG", "RANDOM", "SECONDS", "UID"),
+        *(
+            "PYTHONPATH",
+            "LD_LIBRARY_PATH",
+            "VIRTUAL_ENV",
+            "CONDA_PREFIX",
+            "CUDA_HOME",
+            "CUDA_VISIBLE_DEVICES",
+            "EDITOR",
+        ),
+    }
 )
-"""Variables that every shell has."""
+"""Variables that every shell has, or that the tools of a reader set."""
 
 _OPERATORS = ("&&", "||", ";;", "|&", "|", ";", "(", ")", "&")
 _JOINS = frozenset({"&&", "||", "|", "|&"})
@@ -247,6 +258,8 @@ class _Reader:
         elif name == "git" and arguments[:1] == ["clone"] and len(arguments) > 1:
             folder = arguments[2] if len(arguments) > 2 else (_CLONE.fullmatch(arguments[1]) or [arguments[1]] * 2)[1]
             session.cloned[folder] = arguments[1]
+        elif "venv" in rest[:2] or name == "virtualenv":
+            session.made.update(arguments)
         elif name in ("curl", "wget", "unzip", "tar", "cp", "mv", "touch", "mkdir", "tee", "ln", "gh", "hf", "scp"):
             session.made.update(arguments)
             session.made.update(text.rpartition("/")[2] for text in arguments)
@@ -351,7 +364,9 @@ class _Reader:
                 self.position += 1
         self.position = min(self.position, len(self.text))
         raw = self.text[start : self.position]
-        return Word("".join(parts), raw, tuple(dict.fromkeys(unset)), is_open)
+        grown = raw.partition("=")[0] if _ASSIGNMENT.match(raw) else ""  # `X=more:$X` adds to whatever is there
+        missing = dict.fromkeys(name for name in unset if name != grown)
+        return Word("".join(parts), raw, tuple(missing), is_open)
 
     def _is_pattern(self, start: int) -> bool:
         return "=" not in self.text[start : self.position]

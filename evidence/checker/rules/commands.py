@@ -18,7 +18,7 @@ from evidence.errors import EvidenceError
 from evidence.pages import declared, masks
 from evidence.pages.calls import Call
 from evidence.pages.commands import Command, commands, inline_commands
-from evidence.pages.programs import program_of
+from evidence.pages.programs import Program, program_of
 from evidence.runners import Configuration, Options, Runner
 from evidence.schema import Provenance, Record
 from evidence.store import Loaded
@@ -179,7 +179,7 @@ class Judge:
             yield UNPARSEABLE, Finding(at, f"{_short(command.text)}: {lack[0]}", lack[1])
 
     def _stands_in(self, command: Command, at: Location, scopes: _Scopes) -> Iterator[tuple[str, Finding]]:
-        if not (scopes.calls or self._name(command) in self.declared or self._is_introduced(command, at)):
+        if not (scopes.calls or _name_of(command.program) in self.declared or self._is_introduced(command, at)):
             return
         is_there = command.program.kind == "script" and self._lack(command) is None
         stand_in = command.stand_in
@@ -199,11 +199,6 @@ class Judge:
         first = found[0]
         return None if first is None or None in found else (first.message, first.fix)
 
-    def _name(self, command: Command) -> str:
-        """Return the name a runner has; its file, given as a script, is the same program."""
-        name = command.program.name.removeprefix("./")
-        return name.removesuffix(".py").replace("/", ".") if command.program.kind == "script" else name
-
     def _runner(self, name: str) -> Runner | None:
         """Return a runner by name; None if it is none, or cannot be imported here: words are compared then."""
         if name not in self.loaded:
@@ -218,7 +213,7 @@ class Judge:
         targets = scopes.of(command, at)
         if any(_is_verbatim(command, target) for target in targets):
             return
-        runner = self._runner(self._name(command))
+        runner = self._runner(_name_of(command.program))
         try:
             ours = self._configuration(runner, command)
         except EvidenceError as error:
@@ -241,8 +236,8 @@ class Judge:
             EvidenceError: its parser refuses it, or its options make no measurement.
         """
         words = command.program.arguments
-        if runner is None and self._name(command) in self.programs:
-            runners.parse(runners.load(self.programs[self._name(command)]), words)
+        if runner is None and _name_of(command.program) in self.programs:
+            runners.parse(runners.load(self.programs[_name_of(command.program)]), words)
             return None
         if runner is None:
             self._require_declared(command)
@@ -381,11 +376,16 @@ class _Scopes:
 
 def _is_same_program(command: Command, target: _Target) -> bool:
     """Whether a command calls what made a log; of a program with commands of its own, the same of these."""
-    theirs = program_of(target.provenance.argv)
-    ours = command.program
-    if not ours.name or (ours.kind, ours.name.removeprefix("./")) != (theirs.kind, theirs.name.removeprefix("./")):
-        return ours.name != "" and ours.name == target.provenance.runner
+    theirs, ours = program_of(target.provenance.argv), command.program
+    if not ours.name or _name_of(ours) not in (_name_of(theirs), target.provenance.runner):
+        return False
     return ours.kind != "name" or _leading(ours.arguments) == _leading(theirs.arguments)
+
+
+def _name_of(program: Program) -> str:
+    """Return the name a runner has; its file, given as a script, is the same program."""
+    name = program.name.removeprefix("./")
+    return name.removesuffix(".py").replace("/", ".") if program.kind == "script" else name
 
 
 def _leading(words: Sequence[str]) -> tuple[str, ...]:

@@ -43,7 +43,9 @@ def lacks(root: Path, text: str, address: str | None = None) -> str:
             "./$X.sh",
             "python /opt/x.py",
         ),
-        "tar xf x.tgz && cd /tmp/x && python setup.py",
+        *("tar xf x.tgz && cd /tmp/x && python setup.py", "python -m venv new && source new/bin/activate"),
+        *("source .venv/bin/activate", "mkdir obj && cd obj && make", "cd build && make", "./build/bench --x"),
+        *("pytest -k a/b -q tests/test_a.py", "docker logs -f engine", "pip install -r https://x.org/r.txt"),
     ],
 )
 def test_what_is_there_or_cannot_be_told(root: Path, text: str) -> None:
@@ -60,6 +62,10 @@ def test_what_is_there_or_cannot_be_told(root: Path, text: str) -> None:
         ("cd bench && python bench/run.py", "there is no bench/run.py it is bench/run.py now"),
         ("cd bench && make all", "there is no Makefile for make to read"),
         ("make -C subs all", "there is no folder subs to make in"),
+        ("cd obj && make", "there is no folder obj to make in"),
+        ("bin/bench.sh", "there is no bin/bench.sh"),
+        ("docker build -f docker/Dockerfile .", "there is no docker/Dockerfile"),
+        ("pytest -q test_a.py", "there is no test_a.py it is tests/test_a.py now"),
         ("make -f sub/Makefile al", "make has no target al did you mean all?"),
     ],
 )

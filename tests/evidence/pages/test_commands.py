@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidence.pages.commands import commands
+from evidence.pages.commands import commands, inline_commands
 
 
 def test_commands_are_joined_and_comments_dropped() -> None:
@@ -93,6 +93,26 @@ def test_places_on_a_machine_are_found(text: str) -> None:
 def test_places_that_everybody_has_are_none(text: str) -> None:
     (found,) = commands(f"```bash\n{text}\n```")
     assert not found.home
+
+
+def test_a_console_without_prompts_may_hold_output() -> None:
+    assert list(commands("```console\nit's done\n```")) == []
+    assert [one.words for one in commands("```console\nmake x\n```")] == [("make", "x")]
+    assert [one.fault for one in commands("```bash\nit's done\n```")] == ["a quote ' is not closed"]
+
+
+def test_commands_in_running_text() -> None:
+    body = (
+        "Run `python -m a.b --x`, or\n`make\ntest`; see `a.b`, `--x`, `python`, ``A=1 bash run.sh``.\n\n    python -m c"
+    )
+    found = list(inline_commands(body))
+    assert [(one.line, one.program.name) for one in found] == [(1, "a.b"), (2, "make"), (3, "run.sh")]
+    assert list(inline_commands("<!-- `make x` -->\n```\n`make x`\n```")) == []
+
+
+def test_a_variable_that_adds_to_itself_is_set() -> None:
+    (found,) = commands("```bash\nexport MODULES=$MODULES:src CC=${CC:-gcc}\n```")
+    assert not found.stand_in
 
 
 def test_a_variable_that_an_earlier_block_sets_is_known() -> None:

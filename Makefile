@@ -41,7 +41,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.docs: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(INSTALL) --editable .
+	$(INSTALL) --editable '.[history]'
 	touch $@
 
 $(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/bin/python

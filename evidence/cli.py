@@ -16,6 +16,7 @@ _COMMANDS = {
     "demo": "evidence.commands.demo:demo",
     "diff": "evidence.commands.diff:diff",
     "explain": "evidence.commands.rules:explain",
+    "history": "evidence.commands.history:history",
     "import": "evidence.commands.importing:import_file",
     "new": "evidence.commands.new:new",
     "reproduce": "evidence.commands.reproduce:reproduce",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast, get_a
 
 from mkdocs.exceptions import PluginError
 
+from evidence import history as histories
 from evidence import pictures
 from evidence.book import Book, Unrenderable
 from evidence.checker.ignores import Ignore
@@ -238,6 +239,10 @@ def _figure(build: Build, bound: Mapping[str, str], root: str) -> tuple[str, str
     return html.figure(view, root), view.text
 
 
+def _history(build: Build, bound: Mapping[str, str], root: str) -> tuple[str, str]:
+    return html.history(histories.of_claim(build.book, bound["id"]), root), f"history of {bound['id']}"
+
+
 def _environment(build: Build, bound: Mapping[str, str], root: str) -> tuple[str, str]:
     evidence = evidence_of(build.book.log(bound["log"]))
     return html.environment(evidence), evidence.log
@@ -280,6 +285,7 @@ _PARTS: Mapping[str, Part] = {
     "says": _says,
     "value": _value,
     "environment": _environment,
+    "history": _history,
     "figure": _figure,
     "reproduce": _reproduce,
     "status": _status,

@@ -147,6 +147,36 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Moment:
+    """One log in the history of a quantity.
+
+    `relative` is its number over that of the history's first log, or the ratio itself where two arms are compared.
+    """
+
+    log: str
+    date: str
+    software: str
+    cell: Measured | Ratio | Absent
+    relative: Interval | None
+    level: str = ""
+    """The change of level that begins with it, such as `+12 %`; empty if none does."""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """One quantity over every log of a series, in order of time."""
+
+    id: str
+    title: str
+    unit: str
+    moments: tuple[Moment, ...]
+    changes: str
+    """What is to be said of its changes of level, in a sentence."""
+    evidence: tuple[Evidence, ...]
+    """Of every log that gives it a number."""
+
+
+@dataclass(frozen=True, slots=True)
 class Figure:
     """One rendered field of a sentence. `verdict` is set where it stands for a comparison."""
 

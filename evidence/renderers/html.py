@@ -10,6 +10,7 @@ from evidence.renderers.charts import chart
 from evidence.renderers.claim import claim, says, value
 from evidence.renderers.figure import figure
 from evidence.renderers.fold import environment, gates, reproduce, stance
+from evidence.renderers.history import history
 from evidence.renderers.marks import chip
 from evidence.renderers.markup import anchor, escape
 from evidence.renderers.notices import borrowed, diagnostic, error_box, error_mark, waiver
@@ -31,6 +32,7 @@ __all__ = [
     "escape",
     "figure",
     "gates",
+    "history",
     "reproduce",
     "says",
     "stance",

@@ -25,6 +25,7 @@ GLYPHS = {
     "crashed": '<path class="o" d="M1.2-5.4-2.6 .6H2.6L-1.2 5.4"/>',
     "skipped": '<path class="o" d="M-4.6 0H4.6"/>',
     "missing": '<path class="o" d="M-4.6 0H-2M2 0H4.6"/>',
+    "measured": '<circle r="4.2"/>',
     "passed": '<path class="o" d="M-4 .5-1.2 3.6 4.4-3.6"/>',
 }
 """One shape a verdict or outcome, 12 by 12, centred on 0 0: colour is never the only sign."""

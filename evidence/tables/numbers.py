@@ -159,6 +159,11 @@ def _comparison(loaded: Loaded, cell: Cell, baseline: str, quantity: Quantity, k
     grid.comparisons.append((loaded, one))
     if absent := absence(cell):
         return absent
+    return ratio_of(one, kind)
+
+
+def ratio_of(one: Comparison, kind: str = "ratio") -> Ratio:
+    """Return a comparison as a cell shows it: its ratio, or for the kind `change` the metric's own signed change."""
     note = "both arms ran the same configuration" if one.is_identical else one.reason
     if one.ratio is None or one.change is None:
         return Ratio(one.verdict, one.word, None, None, one.effect, note)
@@ -225,7 +230,7 @@ def row_of(spec: TableSpec, grid: Grid, row: int, scales: Mapping[tuple[str, str
             decimals[group] = max(found, decimals.get(group, 0))
     cells: list[TableCell] = [Words(value) for value in place.values]
     for cell, group in grouped:
-        cells.append(_measured(cell, scales[group], decimals[group]) if isinstance(cell, Number) else cell)
+        cells.append(measured_of(cell, scales[group], decimals[group]) if isinstance(cell, Number) else cell)
     notes = "; ".join(note.why for note in spec.notes if matches(where_of(place), note.where))
     return Row(tuple(cells), _one_absence(cells[len(place.values) :]), notes)
 
@@ -234,7 +239,8 @@ def _is_whole(number: Number, scale: Scale) -> bool:
     return number.is_exact and not scale.power and number.interval.value.is_integer()
 
 
-def _measured(number: Number, scale: Scale, decimals: int) -> Measured:
+def measured_of(number: Number, scale: Scale, decimals: int) -> Measured:
+    """Return a number as a cell shows it, in a unit and with so many decimals."""
     interval = number.interval
     value, low, high = (
         units.format_value(bound, Scale("", scale.power), decimals)

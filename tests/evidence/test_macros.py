@@ -21,6 +21,7 @@ EXAMPLES = {
     "chart": '"toy", kind="bars"',
     "diagnostic": '"toy-fused", "candidate:us"',
     "figure": '"toy-drawn"',
+    "history": '"toy-fused"',
     "claim": '"toy-fused"',
     "says": '"toy-fused"',
     "value": '"toy-fused", "ratio"',

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -96,6 +97,8 @@ class Binder:
 
     def judge(self, printed: Printed) -> Judged:
         """Return the verdict on one number that is no ratio of others."""
+        if printed.role is Role.VERSION:
+            return self._version(printed)
         pool = self.pool(printed)
         if printed.quantity is None:
             return self._blank(printed, pool)
@@ -198,6 +201,26 @@ class Binder:
             return Judged(printed, Verdict.CONFIGURATION, self._sources(by_value), "", "by its value alone")
         return Judged(printed, Verdict.CONFIGURATION, (), "", "no setting in the files has this value")
 
+    def _version(self, printed: Printed) -> Judged:
+        """Compare a version with those that files hold of the same software."""
+        shown = printed.text.rpartition(" ")[2]
+        known = [
+            (version, place)
+            for word in words.labels(printed.head)
+            for version, place in self.index.versions.get(word, {}).items()
+        ]
+        sources = []
+        for version, (number, name) in known:
+            row = self.index.rows[number]
+            source = Source(number, row.file, row.place, name, 0.0, version)
+            if _is_version(shown, version):
+                return Judged(printed, Verdict.CONFIGURATION, (source,), "as stored")
+            sources.append(source)
+        if not sources:
+            return Judged(printed, Verdict.CONFIGURATION, (), "", "no file says which version")
+        message = f"the files have {', '.join(sorted({version for version, _ in known})[:4])}"
+        return Judged(printed, Verdict.STALE, tuple(sources[:_MOST_SHOWN]), "", message)
+
     def _blank(self, printed: Printed, pool: Pool) -> Judged:
         expected = self._expected(printed, pool)
         shown = repr(printed.text) if printed.text else "an empty cell"
@@ -270,6 +293,12 @@ class Binder:
 
     def _sources(self, matches: Iterable[Match]) -> tuple[Source, ...]:
         return tuple(self.matcher.source(match.leaf) for match in list(matches)[:_MOST_SHOWN])
+
+
+def _is_version(page: str, log: str) -> bool:
+    """Whether a version on a page is that of a file, which may say more: 2.13.0 is 2.13.0+cu126."""
+    shown, held = (re.split(r"[.+_-]", text.lower().removeprefix("v")) for text in (page, log))
+    return held[: len(shown)] == shown
 
 
 def how(quantity: Quantity, factor: float, value: float) -> str:

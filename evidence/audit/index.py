@@ -8,6 +8,7 @@ operations on them, however many rows there are.
 from __future__ import annotations
 
 import math
+import re
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,6 +21,7 @@ from evidence.audit.quantities import unit_of_field
 
 _BUCKETS_A_DECADE = 2000
 _MOST_TEXT_FOR_LABELS = 200
+_VERSION = re.compile(r"v?\d+(?:\.\d+)+[\w.+-]{0,40}")
 _EMPTY_TEXTS = frozenset({"", "null", "none", "nan"})
 
 
@@ -66,6 +68,8 @@ class Index:
     _pending: dict[str, dict[object, list[int]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
     _like: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _by_value: dict[float, list[tuple[tuple[str, float], int]]] = field(default_factory=dict)
+    versions: dict[str, dict[str, tuple[int, str]]] = field(default_factory=dict)
+    """Of a word of the page: the versions that files hold of it, with a row and a field of each."""
     _valued: int = 0
     _shapes: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
     _first: dict[str, float] = field(default_factory=dict)
@@ -135,6 +139,8 @@ class Index:
                 self._pending["text"][plain].append(number)
         self._worded.update(row.texts)
         for name, text in row.texts.items():
+            self._note_versions(number, name, text)
+        for name, text in row.texts.items():
             plain = text.strip().lower()
             if plain in self.vocabulary.texts:
                 self._pending["text"][plain].append(number)
@@ -150,6 +156,18 @@ class Index:
                 self._pending["setting"][name, value].append(number)
         for value in numbers & self.vocabulary.numbers:
             self._pending["number"][value].append(number)
+
+    def _note_versions(self, number: int, name: str, text: str) -> None:
+        """Keep which version of what a row ran with: a field that holds one, or a list of packages."""
+        if _VERSION.fullmatch(text):
+            pairs = [(word, text) for word in words.labels(name)]
+        elif "==" in text:
+            pairs = [(one.partition("==")[0].lower(), one.partition("==")[2]) for one in text.split() if "==" in one]
+        else:
+            return
+        for word, version in pairs:
+            for answered in self._answers(word):
+                self.versions.setdefault(answered, {}).setdefault(version, (number, name))
 
     def _answers(self, word: str) -> tuple[str, ...]:
         found = self._like.get(word)

@@ -37,6 +37,10 @@ _BETWEEN = re.compile(r"[\s()\[\]/,;~≈=<>±→+|-]*|\^", re.DOTALL)
 _NAME_BEFORE = re.compile(r"(?:[A-Z][\w.+-]*|\bversion|\bv)[ \u00a0]$")
 _COUNTED_AFTER = re.compile(r"[ \u00a0-]*([A-Za-z]+)")
 _WORD_BEFORE = re.compile(r"([A-Za-z]+)[ \u00a0=:]*(?:of|size|length)?[ \u00a0=:]*$")
+_VERSION = re.compile(
+    r"\b(?P<name>[A-Za-z][A-Za-z0-9_.-]{0,40}?)(?:[ \u00a0](?:version[ \u00a0])?|==|-|=)v?"
+    r"(?P<version>\d+(?:\.\d+){2,}(?:[+-]?[a-z]+\d*)*)(?![\w/-]|\.\d)"
+)
 _LONGEST_LEAD = 200
 
 
@@ -46,6 +50,7 @@ class Role(StrEnum):
     MEASURED = "measured"
     SETTING = "setting"
     BLANK = "blank"
+    VERSION = "version"
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,11 +285,12 @@ def _printed(
     labels: tuple[Cell, ...],
     context: tuple[str, ...],
 ) -> Iterator[Printed]:
+    at = Location(table.at.path, line)
     if role is None:
+        yield from _versions(text, at, context)
         return
     row, column = place
     head = table.heads[column]
-    at = Location(table.at.path, line)
     numbers = _numbers_of(text)
     if numbers is None:
         if role is Role.MEASURED and text.lower() in _BLANKS and (text or table.is_full[column]):
@@ -317,6 +323,7 @@ def _read_block(
     start = 0
     for end in [*(match.start() for match in _SENTENCE.finditer(text)), len(text)]:
         sentence = text[start:end]
+        yield from _versions(sentence, Location(path, lines[text.count("\n", 0, start)][0] + 1 + offset), context)
         masked = _NO_NUMBERS.sub(lambda match: " " * len(match[0]), sentence)
         for match, quantity in quantities.find(masked):
             if is_heading and (not quantity.unit or quantity.kind in ("bytes", "count")):
@@ -327,6 +334,14 @@ def _read_block(
             head = " ".join(plain(sentence).split())
             yield Printed(at, quantity.text, quantity, role, head, (), context, sentence=sentence, start=match.start())
         start = end
+
+
+def _versions(text: str, at: Location, context: tuple[str, ...]) -> Iterator[Printed]:
+    """Yield the versions of software that a text names."""
+    for match in _VERSION.finditer(text):
+        place = Location(at.path, at.line + text.count("\n", 0, match.start()))
+        shown = f"{match['name']} {match['version']}"
+        yield Printed(place, shown, None, Role.VERSION, match["name"], (), context)
 
 
 def _role_in(sentence: str, match: re.Match[str], quantity: Quantity) -> Role:

@@ -123,4 +123,5 @@ def _sources(sources: Iterable[Source]) -> list[dict[str, Any]]:
 
 
 def _source(source: Source) -> dict[str, Any]:
-    return {"file": safe(source.file), "row": safe(source.place), "field": safe(source.field), "value": source.value}
+    held = safe(source.text) if source.text else source.value
+    return {"file": safe(source.file), "row": safe(source.place), "field": safe(source.field), "value": held}

@@ -55,10 +55,12 @@ class Source:
     place: str
     field: str
     value: float
+    text: str = ""
+    """What it holds instead, where that is no number."""
 
     def __str__(self) -> str:
         """Write it as reports do."""
-        return f"{self.file} {self.place} {self.field} = {self.value:.12g}"
+        return " ".join(filter(None, (self.file, self.place, self.field, "=", self.text or f"{self.value:.12g}")))
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,21 @@ def test_invented_numbers_are_mostly_not_bound(tmp_path: Path, seed: int) -> Non
     assert bound <= len(results) * 0.03
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_one_changed_digit_is_found(tmp_path: Path, seed: int) -> None:
+    logs, page = kernel_logs(tmp_path), kernel_page(tmp_path)
+    text = page.read_text(encoding="utf-8")
+    drawn = random.Random(seed)
+    chosen = drawn.choice(list(_RESULT.finditer(text)))
+    place = chosen.start() + drawn.choice([n for n, letter in enumerate(chosen[0]) if letter.isdigit()])
+    changed = str((int(text[place]) + drawn.randint(1, 9)) % 10)
+    page.write_text(text[:place] + changed + text[place + 1 :], encoding="utf-8")
+    line = text.count("\n", 0, place) + 1
+    found = [one for one in audited(page, logs).judged if one.verdict.is_finding]
+    assert found
+    assert {one.printed.at.line for one in found} == {line}
+
+
 @pytest.mark.parametrize("digits", [2, 3])
 def test_short_numbers_without_labels_are_not_bound(tmp_path: Path, digits: int) -> None:
     logs = kernel_logs(tmp_path)

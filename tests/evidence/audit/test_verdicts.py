@@ -219,3 +219,49 @@ def test_samples_are_found_by_their_median(tmp_path: Path) -> None:
     found = audit_of(tmp_path, page, {"run.json": rows})
     assert verdict_of(found, "5.21").sources[0].field == "samples_ms.median"
     assert verdict_of(found, "5.31").sources[0].field == "samples_ms.max"
+
+
+def test_a_version_is_held_to_those_in_the_files(tmp_path: Path) -> None:
+    rows = [{**row, "torch_version": "2.14.0+cu130", "env": "einops==0.8.1 vllm==0.11.2"} for row in ROWS]
+    page = "Measured with PyTorch 2.13.0, torch 2.14.0, vLLM 0.11.2, einops==0.8.0 and numpy 2.1.0.\n"
+    found = audit_of(tmp_path, page, {"run.json": rows})
+    verdicts = {one.printed.text: one.verdict for one in found.judged}
+    assert verdicts == {
+        "PyTorch 2.13.0": Verdict.STALE,
+        "torch 2.14.0": Verdict.CONFIGURATION,
+        "vLLM 0.11.2": Verdict.CONFIGURATION,
+        "einops 0.8.0": Verdict.STALE,
+        "numpy 2.1.0": Verdict.CONFIGURATION,
+    }
+    stale = verdict_of(found, "PyTorch 2.13.0")
+    assert (stale.sources[0].field, stale.sources[0].text) == ("torch_version", "2.14.0+cu130")
+
+
+def test_a_value_of_the_row_under_the_head_of_another_field(tmp_path: Path) -> None:
+    rows = [{"name": f"op{n}", "mean": 7.31 + n, "min": 6.28 + n, "max": 9.55 + n} for n in range(4)]
+    page = "| name | mean | max |\n|---|---|---|\n" + "".join(
+        f"| {row['name']} | {row['mean' if n else 'min']:.2f} | {row['max']:.2f} |\n" for n, row in enumerate(rows)
+    )
+    one = judged(tmp_path, page, "6.28", {"run.json": rows})
+    assert one.verdict is Verdict.ANOTHER_ROW
+    assert (one.sources[0].field, "mean = 7.31" in one.message) == ("min", True)
+
+
+def test_metrics_named_in_rows_and_percent_without_a_sign(tmp_path: Path) -> None:
+    document = {
+        "results": {"arith": {"acc,none": 0.61254, "acc_stderr,none": 0.0131}, "logic": {"f1,none": 0.4, "x": 1}}
+    }
+    page = "| Tasks | Metric | Value | | Stderr |\n|---|---|---|---|---|\n| arith | acc | 61.25 | ± | 1.31 |\n"
+    found = audit_of(tmp_path, page, {"eval.json": document})
+    assert verdict_of(found, "61.25").sources[0].field.endswith(".acc,none")
+    assert verdict_of(found, "1.31").sources[0].field.endswith(".acc_stderr,none")
+
+
+def test_a_deviation_behind_its_mean(tmp_path: Path) -> None:
+    rows = [{"name": f"op{n}", "avg_ts": 470.28 + 31 * n, "stddev_ts": 3.56 + n} for n in range(3)]
+    page = "| name | t/s |\n|---|---|\n" + "".join(
+        f"| {row['name']} | {row['avg_ts']:.2f} ± {row['stddev_ts']:.2f} |\n" for row in rows
+    )
+    found = audit_of(tmp_path, page, {"run.json": rows})
+    assert verdict_of(found, "470.28").sources[0].field == "avg_ts"
+    assert verdict_of(found, "3.56").sources[0].field == "stddev_ts"

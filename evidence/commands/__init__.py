@@ -49,3 +49,9 @@ def fail(message: str, fix: str) -> None:
 def patterns(values: Iterable[str]) -> tuple[str, ...]:
     """Split what was given by commas, by several options, or both."""
     return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
+
+
+def log_named(text: str) -> str:
+    """Return the log that a name or a path to its folder or record means: people complete paths with a key."""
+    parts = text.rstrip("/").removesuffix("/record.json").split("/")
+    return "/".join(parts[-2:])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evidence.commands import ROOT, errors
+from evidence.commands import ROOT, errors, log_named
 
 if TYPE_CHECKING:
     from evidence.diagnostics import Finding
@@ -39,18 +39,12 @@ def diff(old: str, new: str | None, root: Path, form: str) -> None:
 
         project = Project.find(root)
         store = Store(project.logs)
-        logs = [_log(store, name) for name in (old, new) if name is not None]
-        if len(logs) == 2 and all(logs):
+        logs = [log for name in (old, new) if name is not None and (log := log_named(name)) in store]
+        if len(logs) == 2:
             text = _of_logs(store, logs[0], logs[1], form)
         else:
             text = _of_commits(project, store, old, new, form)
     click.echo(text, nl=False)
-
-
-def _log(store: Store, name: str) -> str:
-    """Return the log that a name, or a path below some folder of logs, means; empty if it means none."""
-    bare = name.rstrip("/").removesuffix("/record.json")
-    return next((log for log in (bare, "/".join(bare.split("/")[-2:])) if log in store), "")
 
 
 def _of_logs(store: Store, old: str, new: str, form: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evidence.commands import CLEAN, FINDINGS, ROOT, errors
+from evidence.commands import CLEAN, FINDINGS, ROOT, errors, log_named
 
 if TYPE_CHECKING:
     from evidence.adoption import Adoption
@@ -32,7 +32,7 @@ def update(root: Path, adopt: tuple[str, ...], series: tuple[str, ...], dry_run:
         from evidence.project import Project
 
         project = Project.find(root)
-        found = move(project, picked=adopt, only=series)
+        found = move(project, picked=[log_named(one) for one in adopt], only=series)
         if not dry_run:
             found.write()
         text = _json(found, is_written=not dry_run) if form == "json" else _text(found, is_written=not dry_run)

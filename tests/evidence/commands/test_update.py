@@ -121,7 +121,7 @@ def test_a_refusal_is_printed_with_its_reason_and_ends_with_one(root: Path) -> N
     assert "refused: EV609: 'kernels/splitkv_l4_20261128' is newer than the adopted" in done.output
     assert "\u009b" not in done.output
     assert (root / LOCK).read_bytes() == before
-    done = update(root, "--adopt", SECOND)
+    done = update(root, "--adopt", f"docs/benchmark_logs/{SECOND}/")
     assert done.exit_code == 0
     assert "— CRASHED: out of memory in warm-up: full" in (root / LOCK).read_text(encoding="utf-8")
 

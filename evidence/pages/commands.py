@@ -15,7 +15,7 @@ _CONSOLES = frozenset({"console", "shell-session", "shellsession", "sh-session",
 _UNNAMED = frozenset({"", "text", "plain", "plaintext", "none"})
 
 _PROMPT = re.compile(
-    r"[ \t]*(?:\([\w.-]+\)[ \t]+)?(?:[\w.-]+@[\w.-]+(?::[^\s$#]*)?|\[[^\]\n]+\])?[ \t]*"
+    r"[ \t]*(?=\S)(?:\([\w.-]+\)[ \t]+)?(?:[\w.-]+@[\w.-]+(?::[^\s$#]*)?|\[[^\]\n]+\])?[ \t]*"
     r"(?:[$%❯]|#(?=[ \t]+(?:python|make)))[ \t]+"
 )
 _STARTS = re.compile(r"(?:[A-Z_]+=\S+[ \t]+)*(?:(?:\S*/)?python3?|make|pip|git|pytest|torchrun|evidence)[ \t]+\S")
@@ -98,7 +98,7 @@ def commands(body: str) -> Iterator[Command]:
     """
     session = shell.Session()
     for fence in masks.fences(body):
-        lines = fence.content.split("\n")
+        lines = [line.removesuffix("\r") for line in fence.content.split("\n")]
         if _is_shell(_language(fence), lines):
             may_be_output = _language(fence) in _CONSOLES and not any(_PROMPT.match(line) for line in lines)
             for command in read_commands(_typed(lines), fence.opens, session):

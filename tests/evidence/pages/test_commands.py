@@ -138,6 +138,11 @@ def test_blocks_of_other_languages_hold_no_commands(block: str, count: int) -> N
     assert len(list(commands(block))) == count
 
 
+def test_lines_may_end_as_on_windows() -> None:
+    (found,) = commands("```bash\r\npython a.py \\\r\n  --x\r\n```\r\n")
+    assert found.words == ("python", "a.py", "--x")
+
+
 @given(st.text(alphabet="ab $\"'`\\\n(){}<>|&;#=-%>\t", max_size=80))
 def test_any_block_is_read(text: str) -> None:
     for found in commands(f"```console\n{text}\n```"):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -352,6 +355,77 @@ def test_a_printed_command_that_no_longer_means_the_same_is_found(own: Path, tmp
     ((code, finding),) = found('"gated_delta_rule"', '"hgrn"')
     assert code == "EV707"
     assert "--op is hgrn here, gated_delta_rule in the record" in finding.message
+
+
+# Any project can declare a runner of its own: here one with click, in a package that lies in the project.
+
+TOY_RUNNER = """\
+import click
+
+@click.command()
+@click.option("--model", required=True)
+@click.option("--steps", type=int, default=10)
+@click.option("--log", is_flag=True)
+def toy(model, steps, log):
+    raise SystemExit("the check must never run this")
+
+class Runner:
+    def parser(self): return toy
+    def configuration(self, options): return {f"--{name}": str(value) for name, value in options.items()}
+    def recorded(self, record): return {"--model": "small"}
+    def variables(self, options, given): return {}
+    def rerun(self, words, logs, *, brief): return tuple(words)
+
+RUNNER = Runner()
+"""
+
+
+@pytest.fixture(scope="module")
+def declared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("declared")
+    provenance = Provenance(
+        argv=("python", "-m", "toybench", "--model", "small", "--log"),
+        directory=".",
+        variables=(),
+        runner="toybench",
+        runner_version="1",
+        seed=0,
+        source="repository",
+    )
+    for path, text in {
+        "mkdocs.yml": MKDOCS,
+        "docs/claims/page.yml": CLAIMS,
+        "toybench/__init__.py": "",
+        "toybench/__main__.py": "",
+        "toybench/runner.py": TOY_RUNNER,
+        "toybench-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: toybench\nVersion: 1\n",
+        "toybench-1.dist-info/entry_points.txt": f"[{runners.GROUP}]\ntoybench = toybench.runner:RUNNER\n",
+    }.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    loaded(record(provenance=provenance), folder / "docs/benchmark_logs")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("python -m toybench --model small --log", ""),
+        ("python -m toybench --log --steps 10 --model=small", ""),
+        ("python -m toybench --modle small --log", "did you mean --model?"),
+        ("python -m toybench --log", "Missing option '--model'"),
+        ("python -m toybench --model small --steps few", "'few' is not a valid integer"),
+        ("python -m toybench --model small --steps 20 --log", "--steps is 20 here, 10 in the record"),
+        ("python -m toybench --model large --log", "--model is large here, small in the record"),
+    ],
+)
+def test_a_project_declares_a_runner_of_its_own(declared: Path, text: str, said: str) -> None:
+    (declared / "docs/page.md").write_text(SHOWN + fence(text))
+    environment = {**os.environ, "PYTHONPATH": str(declared), "COLUMNS": "300"}
+    command = [sys.executable, "-m", "evidence.check", "--select", "EV706,EV707,EV708"]
+    done = subprocess.run(command, cwd=declared, env=environment, capture_output=True, text=True, check=False)
+    assert said in done.stdout, done.stdout + done.stderr
+    assert bool(said) is ("EV70" in done.stdout), done.stdout + done.stderr
 
 
 def test_the_published_commands_are_sound() -> None:

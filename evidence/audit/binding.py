@@ -23,6 +23,8 @@ _SURELY = 0.01
 _NEAR = 0.1
 """How far a stale value may be from the one in its place, as a share."""
 _FEWEST_DIGITS = 3
+_FEWEST_IN_NAMES = 10
+"""Smaller numbers stand in file names for many reasons."""
 _MOST_SHOWN = 12
 _REACH = 60
 
@@ -190,7 +192,8 @@ class Binder:
             same = [match for match in chosen if match.leaf.field == chosen[0].leaf.field]
             found = how(quantity, chosen[0].factor, chosen[0].value)
             return Judged(printed, Verdict.CONFIGURATION, self._sources(same), found)
-        if rows := self.index.by_number.get(quantity.value, 0) & pool.rows:
+        rows = self.index.by_number.get(quantity.value, 0) & pool.rows
+        if rows and quantity.value >= _FEWEST_IN_NAMES:
             row = self.index.rows[next(members(rows, 1))]
             return Judged(printed, Verdict.CONFIGURATION, (), "", f"in a name of {row.file} {row.place}".rstrip())
         if printed.table is not None and self.pools.is_known(printed.head):

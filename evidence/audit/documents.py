@@ -27,6 +27,8 @@ from evidence.errors import EvidenceError, RecordError
 from evidence.readings import Quantity, coordinates, device_of, gate_value, known_metrics, process_values, unit_of
 from evidence.schema import Imported, Record, series
 from evidence.schema.text import parse
+from evidence.statistics import location
+from evidence.store import RECORD_NAME
 
 SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".gz"})
 _MOST_BYTES = 1 << 30
@@ -102,6 +104,10 @@ def files_below(paths: Iterable[Path], leave_out: Iterable[Path] = ()) -> Iterat
 
 
 def _walk(folder: Path) -> Iterator[Path]:
+    record = folder / RECORD_NAME
+    if not record.is_symlink() and record.is_file() and _is_record(record):
+        yield record  # what lies beside it is what it was made of
+        return
     for path in sorted(folder.iterdir()):
         if path.name.startswith(".") or path.is_symlink():
             continue
@@ -109,6 +115,12 @@ def _walk(folder: Path) -> Iterator[Path]:
             yield from _walk(path)
         elif path.is_file():
             yield path
+
+
+def _is_record(path: Path) -> bool:
+    with path.open("rb") as stream:
+        head = stream.read(400)
+    return b'"schema_version"' in head and b'"log"' in head
 
 
 def read(path: Path, name: str, problems: list[Problem]) -> Iterator[Row]:
@@ -441,6 +453,13 @@ def _record_rows(record: Record, name: str) -> Iterator[Row]:
             except EvidenceError:
                 continue
             if values:
+                if len(values) > 1:
+                    bounds = location(values)
+                    row.values += [
+                        (f"{metric}.low", bounds.low, Kind.STATISTIC),
+                        (f"{metric}.high", bounds.high, Kind.STATISTIC),
+                    ]
+                    units |= dict.fromkeys((f"{metric}.low", f"{metric}.high"), _SI.get(str(unit), ("", 1.0)))
                 value = averages.median(values) if gate_value(cell, metric) is None else values[0]
                 row.values.append((metric, value, Kind.SCALAR))
                 better[metric] = str(direction)

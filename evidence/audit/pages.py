@@ -35,6 +35,7 @@ _NO_NUMBERS = re.compile(
 _BLANKS = frozenset({"", "nan", "inf", "-inf", "+inf", "infinity", "null", "none", "undefined", "#n/a", "#div/0!"})
 _BETWEEN = re.compile(r"[\s()\[\]/,;~≈=<>±→+|-]*|\^", re.DOTALL)
 _NAME_BEFORE = re.compile(r"(?:[A-Z][\w.+-]*|\bversion|\bv)[ \u00a0]$")
+_RANGE_BEFORE = re.compile(r"[A-Z][\w+-]* \d+(?:\.\d+)?[ \u00a0]?(?:to|and|or|through|–|-)[ \u00a0]?$")
 _COUNTED_AFTER = re.compile(r"[ \u00a0-]*([A-Za-z]+)")
 _WORD_BEFORE = re.compile(r"([A-Za-z]+)[ \u00a0=:]*(?:of|size|length)?[ \u00a0=:]*$")
 _VERSION = re.compile(
@@ -359,7 +360,8 @@ def _role_in(sentence: str, match: re.Match[str], quantity: Quantity) -> Role:
     if quantity.text.replace(",", "").isdigit():
         is_result = words.is_metric(sentence) and quantity.value >= 100 and not 1990 <= quantity.value <= 2100
         return Role.MEASURED if is_result else Role.SETTING
-    return Role.SETTING if not quantity.unit and _NAME_BEFORE.search(before) else Role.MEASURED
+    is_name = _NAME_BEFORE.search(before) or _RANGE_BEFORE.search(before)
+    return Role.SETTING if not quantity.unit and is_name else Role.MEASURED
 
 
 def vocabulary(pages: Sequence[Page]) -> Vocabulary:

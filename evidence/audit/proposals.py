@@ -21,6 +21,8 @@ from evidence.checker.rules.unwritten import TO_WRITE
 from evidence.skeletons import SCHEMA_LINE, flow
 
 _NOT_ROWS = ("arm", "device", "workload", "shape", "op")
+_BOUNDS = (".low", ".high")
+"""Ends of an interval: a claim prints its own."""
 _SAME = 0.01
 
 
@@ -82,7 +84,8 @@ def _of_records(run: Run, judged: Judged) -> _Bound | None:
     if judged.verdict is not Verdict.BOUND or not judged.sources:
         return None
     cells = tuple((one, cell) for one in judged.sources if (cell := run.index.rows[one.row].cell) is not None)
-    return _Bound(judged, cells) if len(cells) == len(judged.sources) else None
+    is_whole = len(cells) == len(judged.sources) and not any(one.field.endswith(_BOUNDS) for one, _ in cells)
+    return _Bound(judged, cells) if is_whole else None
 
 
 def _table(run: Run, group: Sequence[_Bound], names: _Names) -> Iterator[str]:

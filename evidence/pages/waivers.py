@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from evidence.pages import masks
@@ -39,6 +39,7 @@ class Waiver:
 def waivers(body: str) -> Iterator[Waiver]:
     """Yield the waivers of a page, those that lack something too."""
     lines = body.split("\n")
+    fences = {fence.opens: fence.closes for fence in masks.fences(body)}
     for match in _COMMENT.finditer(masks.code(body)):
         first = body.count("\n", 0, match.start()) + 1
         below = body.count("\n", 0, match.end()) + 1
@@ -54,7 +55,7 @@ def waivers(body: str) -> Iterator[Waiver]:
             because=values.get("because", ""),
             owner=values.get("owner", ""),
             until=until,
-            lines=(first, _end_of_block(lines, below)),
+            lines=(first, _end_of_block(lines, below, fences)),
             fault=f"a waiver needs {', '.join(missing)}" if missing else fault if rule else "a waiver names one rule",
         )
 
@@ -66,11 +67,13 @@ def _date(text: str) -> tuple[datetime.date | None, str]:
         return None, f"until={text} is no date such as 2027-01-31"
 
 
-def _end_of_block(lines: list[str], above: int) -> int:
-    """The last line of the block that begins below a line: a list goes on after blank lines, other blocks do not."""
+def _end_of_block(lines: list[str], above: int, fences: Mapping[int, int]) -> int:
+    """The last line of the block that begins below a line: a list or a fence goes on after blank lines."""
     start = above
     while start < len(lines) and not lines[start].strip():
         start += 1
+    if start + 1 in fences:
+        return fences[start + 1]
     is_list = start < len(lines) and _ITEM.match(lines[start]) is not None
     end = start
     for index in range(start, len(lines)):

@@ -24,6 +24,7 @@ def test_a_waiver_is_read_with_its_words() -> None:
         ("\none\n\ntwo", 3),
         ("- one\n\n    more\n\n- two\n\nthree", 6),
         ("| a |\n|---|\n| 1 |\n\nnext", 4),
+        ("```bash\na\n\nb\n```\nnext", 6),
         ("", 2),
     ],
 )

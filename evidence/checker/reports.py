@@ -44,6 +44,8 @@ def summary(report: Report) -> str:
     counts = [_count(report.count(Severity.ERROR), "error"), _count(report.count(Severity.WARNING), "warning")]
     if report.ignored:
         counts.append(f"{len(report.ignored)} ignored")
+    if report.before:
+        counts.append(f"{report.before} from before the change")
     return f"evidence: {', '.join(counts)} in {_count(report.logs, 'log')}, {_count(report.pages, 'page')}"
 
 

@@ -36,6 +36,8 @@ class Report:
     logs: int
     pages: int
     calls: int
+    before: int = 0
+    """Findings left out because the commit that a change started from has them too."""
 
     def count(self, severity: Severity) -> int:
         """How many diagnostics have that severity."""

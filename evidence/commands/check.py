@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from evidence.commands import CLEAN, FINDINGS, ROOT, UNCHECKED, errors, patterns
 
 if TYPE_CHECKING:
     from evidence.checker.cache import Answer
+    from evidence.checker.corpus import Options
     from evidence.checker.registry import Rule
     from evidence.checker.runs import Report
     from evidence.project import Project
@@ -28,6 +29,7 @@ _COULD_NOT_CHECK = ("EV901", "EV905")
 @click.option("--select", multiple=True, metavar="RULES", help="Codes, names or prefixes to check: EV3,dirty-source.")
 @click.option("--ignore", multiple=True, metavar="RULES", help="Codes, names or prefixes to leave out of this run.")
 @click.option("--base", metavar="REF", help="Branch that the ledger is compared with, beside the last commit.")
+@click.option("--changed", metavar="REF", help="Report what the work tree adds to the findings where it left REF.")
 @click.option("--release", is_flag=True, help="Hold to what a release must: stale sources are errors.")
 @click.option("--strict", is_flag=True, help="Fail for warnings too.")
 @click.option("--jobs", type=click.IntRange(1, 64), help="Processes that read records; as many as are worth it.")
@@ -39,6 +41,7 @@ def check(
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     base: str | None,
+    changed: str | None,
     release: bool,
     strict: bool,
     jobs: int | None,
@@ -51,12 +54,18 @@ def check(
         from evidence.project import Project
 
         project = Project.find(root)
+        start = None
+        if changed is not None:
+            from evidence.checker.changed import start_of
+
+            start = start_of(project, changed)
         asked = Asked(
             form=form,
             is_coloured=output is None and sys.stdout.isatty(),
             wanted=patterns(select),
             unwanted=patterns(ignore),
-            base=base,
+            base=base or changed,
+            start=start,
             is_release=release,
             is_strict=strict,
             day=datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
@@ -82,6 +91,8 @@ class Asked:
     wanted: tuple[str, ...]
     unwanted: tuple[str, ...]
     base: str | None
+    start: str | None
+    """The commit that a change started from, if only what it adds is asked for."""
     is_release: bool
     is_strict: bool
     day: str
@@ -98,12 +109,27 @@ def _answer(project: Project, asked: Asked, jobs: int | None) -> Answer:
     _require_kept(selected, catalogue.select(asked.wanted))
     options = Options(asked.base, asked.is_release, jobs, datetime.date.fromisoformat(asked.day))
     report = run(catalogue.RULES, Corpus(project, options), selected=selected)
+    if asked.start is not None:
+        report = _added(report, asked.start, project, replace(options, base=None), selected)
     if asked.form == "text":
         text = reports.text(report, colour=asked.is_coloured)
     else:
         text = reports.FORMATS[asked.form](report, catalogue.RULES)
     code = _exit_code(report, strict=asked.is_strict)
     return Answer(text, reports.summary(report), code, holds=code != UNCHECKED)
+
+
+def _added(report: Report, start: str, project: Project, options: Options, selected: Sequence[Rule]) -> Report:
+    """Leave out what was there before; what is never waived is never left out."""
+    from evidence.checker import catalogue, changed
+    from evidence.checker.corpus import Corpus
+    from evidence.checker.runs import run
+
+    before = changed.report_at(
+        start, project, lambda there: run(catalogue.RULES, Corpus(there, options), selected=selected)
+    )
+    kept = {rule.code for rule in catalogue.RULES if not rule.waivable}
+    return report if before is None else changed.added(report, before, kept)
 
 
 def _require_kept(selected: Sequence[Rule], wanted: Sequence[Rule]) -> None:

@@ -12,8 +12,8 @@ import pytest
 
 from evidence import runners
 from evidence.checker.catalogue import find
+from evidence.checker.commands import Judge, judged
 from evidence.checker.corpus import Corpus
-from evidence.checker.rules import commands as rules
 from evidence.diagnostics import Finding
 from evidence.project import Project
 from evidence.schema import Provenance, Setting
@@ -85,10 +85,10 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 RUN = RAN.removesuffix(" --log")
 
 
-def judged(root: Path, page: str, readme: str = "") -> list[tuple[str, Finding]]:
+def findings(root: Path, page: str, readme: str = "") -> list[tuple[str, Finding]]:
     (root / "docs/page.md").write_text(page)
     (root / "README.md").write_text(readme)
-    return list(rules._judged(Corpus(Project.find(root))))
+    return list(judged(Corpus(Project.find(root))))
 
 
 FAILING = [
@@ -152,7 +152,7 @@ FAILING = [
 
 @pytest.mark.parametrize(("text", "code", "said"), [case[1:] for case in FAILING], ids=[case[0] for case in FAILING])
 def test_a_fault_is_found_once_at_its_line(root: Path, text: str, code: str, said: str) -> None:
-    found = judged(root, SHOWN + fence(text))
+    found = findings(root, SHOWN + fence(text))
     assert [one for one, _ in found] == [code], found
     finding = found[0][1]
     assert (finding.at.path, finding.at.line) == ("docs/page.md", 4 + text.count("\n"))
@@ -189,18 +189,20 @@ PASSING = [
 
 @pytest.mark.parametrize("text", [case[1] for case in PASSING], ids=[case[0] for case in PASSING])
 def test_a_command_that_can_be_run_as_written_has_no_finding(root: Path, text: str) -> None:
-    assert judged(root, SHOWN + fence(text.replace("ROOT", root.name))) == []
+    assert findings(root, SHOWN + fence(text.replace("ROOT", root.name))) == []
 
 
 def test_beside_no_claim_only_what_cannot_run_is_found(root: Path) -> None:
     page = fence(RAN.replace("small-1b", "any"), "vllm serve <model>", "python bench/old.py")
-    assert [(code, one.at.line) for code, one in judged(root, page)] == [("EV706", 4)]
-    assert [(code, one.at.path) for code, one in judged(root, "text", fence("make bnech"))] == [("EV706", "README.md")]
+    assert [(code, one.at.line) for code, one in findings(root, page)] == [("EV706", 4)]
+    assert [(code, one.at.path) for code, one in findings(root, "text", fence("make bnech"))] == [
+        ("EV706", "README.md")
+    ]
 
 
 def test_commands_in_running_text_are_judged_beside_claims(root: Path) -> None:
     def found(text: str) -> list[str]:
-        return [code for code, _ in judged(root, f"{SHOWN}Run `{text}` to see.\n")]
+        return [code for code, _ in findings(root, f"{SHOWN}Run `{text}` to see.\n")]
 
     assert found("python -m bench.gone --x") == ["EV706"]
     assert found("make bnech") == ["EV706"]
@@ -208,17 +210,17 @@ def test_commands_in_running_text_are_judged_beside_claims(root: Path) -> None:
     assert found(RAN.replace("small-1b", "<model>")) == ["EV708"]
     for sound in (RAN, "python -m bench.run", "make bench", "--model x", "python", "bench/run.py"):
         assert found(sound) == [], sound
-    assert judged(root, "Run `make bnech`.\n") == []
+    assert findings(root, "Run `make bnech`.\n") == []
 
 
 def test_a_newcomer_has_nothing_to_fill_in(root: Path) -> None:
-    assert [code for code, _ in judged(root, "x", fence(RAN.replace("small-1b", "<model>")))] == ["EV708"]
-    assert judged(root, "x", fence("engine serve <model>")) == []
+    assert [code for code, _ in findings(root, "x", fence(RAN.replace("small-1b", "<model>")))] == ["EV708"]
+    assert findings(root, "x", fence("engine serve <model>")) == []
 
 
 def test_all_faults_of_a_page_are_told_at_once(root: Path) -> None:
     page = SHOWN + fence("python bench/old.py", RUN, "x <ckpt> /home/me/y", 'echo "')
-    assert [code for code, _ in judged(root, page)] == ["EV706", "EV707", "EV708", "EV708", "EV706"]
+    assert [code for code, _ in findings(root, page)] == ["EV706", "EV707", "EV708", "EV708", "EV706"]
 
 
 def test_a_printed_command_whose_program_is_gone_is_found(root: Path, tmp_path: Path) -> None:
@@ -230,9 +232,9 @@ def test_a_printed_command_whose_program_is_gone_is_found(root: Path, tmp_path: 
     (log,) = (copy / "docs/benchmark_logs").glob("*/*/record.json")
     log.write_text(log.read_text().replace(record().sources[0].commit or "", head))
     page = '{{ ev.reproduce("toy") }}\n'
-    assert judged(copy, page) == []
+    assert findings(copy, page) == []
     (copy / "bench/run.py").rename(copy / "bench/deep/run.py")
-    ((code, finding),) = judged(copy, page)
+    ((code, finding),) = findings(copy, page)
     assert (code, finding.at.line) == ("EV706", 1)
     assert "bench/deep/run.py" in finding.fix
 
@@ -240,10 +242,10 @@ def test_a_printed_command_whose_program_is_gone_is_found(root: Path, tmp_path: 
 @pytest.mark.parametrize("code", ["EV706", "EV707", "EV708"])
 def test_each_rule_has_a_failing_and_a_passing_case(root: Path, code: str) -> None:
     text = next(case[1] for case in FAILING if case[2] == code)
-    judged(root, SHOWN + fence(text))
+    findings(root, SHOWN + fence(text))
     corpus = Corpus(Project.find(root))
     assert list(find(code).check(corpus))
-    judged(root, SHOWN + fence(RAN))
+    findings(root, SHOWN + fence(RAN))
     assert not list(find(code).check(Corpus(Project.find(root))))
 
 
@@ -278,7 +280,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def own_judged(own: Path, page: str) -> list[tuple[str, Finding]]:
     (own / "docs/page.md").write_text(page)
-    return list(rules.Judge(Corpus(Project.find(own)), runners.known(ROOT)).everything())
+    return list(Judge(Corpus(Project.find(own)), runners.known(ROOT)).everything())
 
 
 @pytest.mark.parametrize(
@@ -429,4 +431,4 @@ def test_a_project_declares_a_runner_of_its_own(declared: Path, text: str, said:
 
 
 def test_the_published_commands_are_sound() -> None:
-    assert rules._judged(Corpus(Project.find(ROOT))) == ()
+    assert judged(Corpus(Project.find(ROOT))) == ()

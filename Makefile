@@ -34,6 +34,9 @@ layers: $(VENV)/.test
 unit: $(VENV)/.test $(VENV)/.browser
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
+mutants: $(VENV)/.test ## Do to clean sites what authors do, and count what the check sees; the last line is the score
+	$(BIN)/python -m benchmarks.evidence.mutants
+
 schema: $(VENV)/.docs ## Write the JSON schemas that editors and other tools read
 	$(BIN)/evidence schema --write
 

@@ -73,7 +73,7 @@ def build(
         stacks=(capture.stack(_NO_TORCH, ROOT),),
         axes=suite.axes,
         arms=_arms(selection),
-        workloads=(_workload(suite, inputs, selection.sizes),),
+        workloads=tuple(_workload(suite, name, inputs, selection.sizes) for name in suite.workloads),
         metrics=suite.metrics,
         method=_method(selection),
         gates=_gates(suite),
@@ -117,13 +117,13 @@ def _arms(selection: Selection) -> tuple[Arm, ...]:
     )
 
 
-def _workload(suite: Suite, inputs: Path, sizes: Sizes) -> ForeignWorkload:
-    found = suite.settings(inputs, sizes)
+def _workload(suite: Suite, name: str, inputs: Path, sizes: Sizes) -> ForeignWorkload:
+    found = suite.settings(suite.inputs_of(name, inputs), sizes)
     return ForeignWorkload(
-        name=suite.name,
+        name=name,
         role="target",
         work=(),
-        settings=tuple(Setting(name=name, value=value) for name, value in found.items()),
+        settings=tuple(Setting(name=key, value=value) for key, value in found.items()),
     )
 
 

@@ -18,7 +18,7 @@ from benchmarks import ROOT, protocol
 from benchmarks.capture import REPOSITORY
 from benchmarks.conversation import Conversation
 from benchmarks.evidence.gauge import Gauged, overhead_s
-from benchmarks.evidence.suite import CPU_TIME, PEAK_MEMORY, WALL_TIME, Check, Side, Sizes, Suite, find, run_timed
+from benchmarks.evidence.suite import CPU_TIME, PEAK_MEMORY, WALL_TIME, Check, Ran, Side, Sizes, Suite, find, run_timed
 from benchmarks.timing import rounded
 from evidence.errors import EvidenceError
 from evidence.schema import Failed, Outcome, Passed, Samples, TestsDetail
@@ -73,7 +73,7 @@ class SideWorker:
         self._session.say(protocol.Ready(workload=workload))
         self._session.hear()
         with tempfile.TemporaryDirectory(prefix="evidence-gate-") as scratch:
-            checks = self._side.gate(self._inputs, Path(scratch), self._sizes)
+            checks = self._side.gate(self._suite.inputs_of(workload, self._inputs), Path(scratch), self._sizes)
             self._session.say(self._judged(workload, checks, "before"))
 
     def _time(self, assignment: protocol.Assignment) -> None:
@@ -81,20 +81,23 @@ class SideWorker:
             raise EvidenceError("no gate has passed, so nothing may be timed")
         workload = assignment.workload
         timer_s = rounded(overhead_s(ROOT))
-        warm_up_s = _read_all(self._suite.warmed(self._inputs))
+        inputs = self._suite.inputs_of(workload, self._inputs)
+        warm_up_s = _read_all(self._suite.warmed(inputs))
         self._session.say(protocol.Ready(workload=workload))
         self._session.hear()
         with tempfile.TemporaryDirectory(prefix="evidence-timed-") as scratch:
-            gauged, ran = run_timed(self._side, self._inputs, Path(scratch), ROOT)
+            gauged, ran = run_timed(self._side, inputs, Path(scratch), ROOT)
             if gauged.code:
                 last = (ran.said.strip().splitlines() or ["it said nothing"])[-1]
                 raise EvidenceError(f"exit code {gauged.code}: {last}")
-            self._session.say(self._sampled(workload, gauged, timer_s, warm_up_s))
+            self._session.say(self._sampled(workload, gauged, ran, timer_s, warm_up_s))
             if assignment.is_rechecked:
                 self._session.say(self._judged(workload, self._side.hold(ran, self._sizes), "timed-outputs"))
 
-    def _sampled(self, workload: str, gauged: Gauged, timer_s: float, warm_up_s: float) -> protocol.Sampled:
+    def _sampled(self, workload: str, gauged: Gauged, ran: Ran, timer_s: float, warm_up_s: float) -> protocol.Sampled:
         values = {WALL_TIME: gauged.wall_s, CPU_TIME: gauged.cpu_s, PEAK_MEMORY: float(gauged.peak_bytes)}
+        if self._suite.counts is not None:
+            values |= self._suite.counts(ran)
         samples = tuple(
             Samples(metric=metric.name, rank=0, values=(rounded(values[metric.name]),))
             for metric in self._suite.metrics

@@ -1,8 +1,9 @@
 r"""Owns the form of docs/claims/evidence.lock: which log each series stands on, and every text printed from it.
 
 The file is UTF-8 with line feeds. Its first line is `HEADER`; each further line is one fact, `KEY = "TEXT"`, and names
-its owner, so that a line of a diff reads alone. The facts stand in the order of their lines as text, by code point
-(`LC_ALL=C sort`), so that a change moves no neighbour. Any TOML reader reads it, `tomllib` among them.
+its owner, so that a line of a diff reads alone. The facts stand in the order of their lines as text, by code point, so
+that a change moves no neighbour; before the facts of each claim, table and series is an empty line, so that git merges
+two branches that moved different ones. Any TOML reader reads it, `tomllib` among them.
 
     claims.<id>.note = "<verdicts>"
     claims.<id>.says = "<sentence>"
@@ -40,6 +41,7 @@ table that its logs do not bear out may have lines or none; nothing is held to t
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -92,12 +94,22 @@ class Lock:
     faults: tuple[Fault, ...] = ()
     is_void: bool = False
     """It could not be read, or a merge left both sides in it: it says nothing."""
+    _in_order: list[tuple[str, int]] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def pins(self) -> dict[str, str]:
         """Series -> the log it stands on."""
         named = ((key, text) for key, text in self.facts.items() if (key[0], key[2]) == ("series", "log"))
         return {key[1]: f"{key[1]}_{text}" for key, text in named}
+
+    def place_of(self, key: Key, text: str) -> int:
+        """Return the line where a fact that is missing would stand."""
+        if not self._in_order:
+            self._in_order.extend(
+                sorted((line_of(other, said), self.lines[other]) for other, said in self.facts.items())
+            )
+        at = bisect_left(self._in_order, (line_of(key, text), 0))
+        return self._in_order[at][1] if at < len(self._in_order) else max(self.lines.values(), default=1) + 1
 
 
 def read(path: Path) -> Lock | None:
@@ -118,7 +130,12 @@ def date_of(log: str, series: str) -> str:
 
 def dump(facts: Mapping[Key, str]) -> str:
     """Return the text of a lock."""
-    return "\n".join([HEADER, *sorted(line_of(key, text) for key, text in facts.items())]) + "\n"
+    lines = [HEADER]
+    above: tuple[str, str] | None = None
+    for line, key in sorted((line_of(key, text), key) for key, text in facts.items()):
+        lines += [line] if key[:2] == above else ["", line]
+        above = key[:2]
+    return "\n".join(lines) + "\n"
 
 
 def line_of(key: Key, text: str) -> str:
@@ -140,6 +157,7 @@ def parse(text: str) -> Lock:
             return Lock(faults=(Fault(number, "a merge left both sides here", fix),), is_void=True)
         if number == 1:
             faults += [] if line == HEADER else [Fault(1, "the first line is not that of a lock")]
+        if number == 1 or not line:
             continue
         key, value = _fact(line)
         if key is None or line_of(key, value) != line:

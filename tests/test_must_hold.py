@@ -127,7 +127,7 @@ BREAKAGES = [
     ("unknown macro", edit(PAGE, lambda t: t.replace("ev.table", "ev.tabel")), "EV702", rf"{PAGE}\s+5: "),
     ("macros off", edit(PAGE, lambda t: "---\nrender_macros: false\n---\n" + t), "EV904", rf"{PAGE}\s+6: "),
     ("expect contradicted", edit(CLAIMS, lambda t: t.replace("better", "worse")), "EV602", rf"{CLAIMS}\s+8: "),
-    ("a number in the lock", edit(LOCK, lambda t: t.replace("1.25×", "1.95×")), "EV610", rf"{LOCK}\s+2: "),
+    ("a number in the lock", edit(LOCK, lambda t: t.replace("1.25×", "1.95×")), "EV610", rf"{LOCK}\s+3: "),
     ("lock removed", lambda root: (root / LOCK).unlink(), "EV610", rf"{LOCK}\s+1: "),
     ("dirty source", record(dirty_the_source), "EV105", rf"{RECORD}.*\n\s+\d+: "),
 ]

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidence import lock
-from evidence.lock import HEADER, Key
+from evidence.lock import HEADER, Key, Section
+from tests.evidence.checker import sites
 
 IDS = st.from_regex(r"[a-z0-9]+(-[a-z0-9]+){0,2}", fullmatch=True)
 HOSTILE = st.one_of(
@@ -49,16 +50,18 @@ def test_the_standard_library_reads_the_same(facts: dict[Key, str]) -> None:
 @given(facts=FACTS)
 def test_each_fact_is_a_line_in_order_and_every_character_can_be_seen(facts: dict[Key, str]) -> None:
     text = lock.dump(facts)
-    header, *lines = text.removesuffix("\n").split("\n")
+    header, *rest = text.removesuffix("\n").split("\n")
+    lines = [line for line in rest if line]
     assert header == HEADER
     assert len(lines) == len(facts)
+    assert len(rest) - len(lines) == len({key[:2] for key in facts})
     assert lines == sorted(lines, key=lambda line: line.encode())
     assert not lock.UNSEEN.search(text.replace("\n", ""))
 
 
 @given(facts=FACTS, key=KEYS, text=HOSTILE)
 def test_a_change_moves_no_other_line(facts: dict[Key, str], key: Key, text: str) -> None:
-    before, after = (set(lock.dump(side).split("\n")) for side in (facts, {**facts, key: text}))
+    before, after = (set(lock.dump(side).split("\n")) - {""} for side in (facts, {**facts, key: text}))
     assert len(before - after) <= 1
     assert len(after - before) <= 1
 
@@ -77,9 +80,9 @@ def test_half_a_surrogate_pair_is_no_character() -> None:
 
 def test_lines_as_a_pull_request_shows_them() -> None:
     assert lock.dump(EXAMPLE) == (
-        f"{HEADER}\n"
-        'claims.splitkv.note = "5 faster, 1 slower"\n'
-        'series."kernels/splitkv_l4".log = "20261105"\n'
+        f"{HEADER}\n\n"
+        'claims.splitkv.note = "5 faster, 1 slower"\n\n'
+        'series."kernels/splitkv_l4".log = "20261105"\n\n'
         'tables.splitkv-l4."1 / 8192" = "118.4 µs | 108.8 µs | 1.09× FASTER"\n'
     )
     assert lock.parse(lock.dump(EXAMPLE)).pins == {"kernels/splitkv_l4": "kernels/splitkv_l4_20261105"}
@@ -89,7 +92,7 @@ def test_a_row_called_log_is_no_pin() -> None:
     assert lock.parse(lock.dump({("tables", "series", "log"): "20260101"})).pins == {}
 
 
-LINES = lock.dump(EXAMPLE).split("\n")
+LINES = [line for line in lock.dump(EXAMPLE).split("\n") if line]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +100,7 @@ LINES = lock.dump(EXAMPLE).split("\n")
     [
         ("", 1, "first line"),
         ("\n".join(["# mine", *LINES[1:]]), 1, "first line"),
-        ("\n".join([LINES[0], "", *LINES[1:]]), 2, "not as `evidence update` writes it"),
+        ("\n".join([LINES[0], " ", *LINES[1:]]), 2, "not as `evidence update` writes it"),
         ("\n".join([LINES[0], LINES[2], LINES[1], ""]), 3, "out of order"),
         ("\n".join([LINES[0], LINES[1], LINES[1], ""]), 3, "stands here and on line 2"),
         ("\n".join([LINES[0], "claims.a.text = 'x'", ""]), 2, "not as"),
@@ -140,3 +143,35 @@ def test_a_checkout_with_other_line_ends_is_read(tmp_path: Path) -> None:
     held = lock.read(path)
     assert held is not None
     assert (held.facts, held.faults) == (EXAMPLE, ())
+
+
+def test_two_branches_that_moved_different_series_merge_by_themselves(tmp_path: Path) -> None:
+    """In a real repository: neighbours in the file, changed on either side."""
+    owners: tuple[tuple[Section, str, str], ...] = (
+        ("claims", "a", "says"),
+        ("claims", "a", "note"),
+        ("tables", "a", "1"),
+        ("tables", "a", "2"),
+        ("series", "kernels/a", "log"),
+        ("series", "kernels/a", "sha256"),
+        ("series", "kernels/a", "stance"),
+    )
+    every = {key: "old" for one in owners for key in (one, (one[0], one[1].replace("a", "b"), one[2]))}
+    path = tmp_path / lock.FILE_NAME
+
+    def side(branch: str, ends: str) -> None:
+        sites.git(tmp_path, "checkout", "--quiet", "-b", branch, "main")
+        moved = {key: "new" if key[1].endswith(ends) else text for key, text in every.items()}
+        path.write_text(lock.dump(moved), encoding="utf-8")
+        sites.commit(tmp_path)
+
+    sites.git(tmp_path, "init", "--quiet", "--initial-branch=main")
+    path.write_text(lock.dump(every), encoding="utf-8")
+    sites.commit(tmp_path)
+    side("one", "a")
+    side("other", "b")
+    sites.git(tmp_path, "merge", "--quiet", "--no-edit", "one")
+    held = lock.read(path)
+    assert held is not None
+    assert (set(held.facts.values()), held.faults) == ({"new"}, ())
+    assert path.read_text(encoding="utf-8") == lock.dump(held.facts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 
 from evidence import lock
@@ -124,7 +123,7 @@ def _pin_fault(corpus: Corpus, series: str, own: Mapping[Key, str], *, is_whole:
     key: Key = ("series", series, "log")
     if key not in own:
         message = f"series {series!r} is not in the lock: nothing says which log it stands on"
-        return iter([Finding(_at(corpus, _place(book.lock, key, "")), message, _UPDATE)] if is_whole else [])
+        return iter([Finding(_at(corpus, book.lock.place_of(key, "")), message, _UPDATE)] if is_whole else [])
     log = book.lock.pins[series]
     if log not in corpus.store:
         at = _at(corpus, book.lock.lines[key])
@@ -145,7 +144,7 @@ def _compared(
     """Yield one finding a line; an item that has none at all is one."""
     if not own and is_whole:
         key, text = min(wanted.items())
-        yield Finding(_at(corpus, _place(held, key, text)), f"{key[0]}.{key[1]} is not in the lock", _UPDATE)
+        yield Finding(_at(corpus, held.place_of(key, text)), f"{key[0]}.{key[1]} is not in the lock", _UPDATE)
         return
     for key in sorted({**own, **wanted}):
         name = lock.line_of(key, "").removesuffix(' = ""')
@@ -154,16 +153,10 @@ def _compared(
         elif key not in own:
             if is_whole:
                 message = f"{name} is missing: the logs say {wanted[key]!r}"
-                yield Finding(_at(corpus, _place(held, key, wanted[key])), message, _UPDATE)
+                yield Finding(_at(corpus, held.place_of(key, wanted[key])), message, _UPDATE)
         elif own[key] != wanted[key]:
             message = f"{name} is {own[key]!r}, and the logs say {wanted[key]!r}"
             yield Finding(_at(corpus, held.lines[key]), message, _UPDATE)
-
-
-def _place(held: Lock, key: Key, text: str) -> int:
-    """Return the line where a fact that is missing would stand."""
-    lines = sorted(lock.line_of(other, said) for other, said in held.facts.items())
-    return bisect_left(lines, lock.line_of(key, text)) + 2
 
 
 def _at(corpus: Corpus, line: int) -> Location:

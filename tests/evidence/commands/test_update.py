@@ -95,7 +95,7 @@ def test_the_first_lock(tmp_path: Path) -> None:
     done = update(made)
     assert done.exit_code == 0
     assert f"{SERIES}: nothing -> 20261105" in done.output
-    assert (made / LOCK).read_text(encoding="utf-8").count("\n") == 15
+    assert (made / LOCK).read_text(encoding="utf-8").count("\n") == 18
 
 
 def test_json_has_the_same_facts(root: Path) -> None:
@@ -146,7 +146,7 @@ def test_a_conflict_is_one_error_with_its_line_and_fix(root: Path) -> None:
     (root / LOCK).write_text(text.replace("series.", "<<<<<<< HEAD\nseries.", 1), encoding="utf-8")
     done = update(root)
     assert done.exit_code == 2
-    assert f"{LOCK}:4: a merge left both sides here" in done.output
+    assert f"{LOCK}:6: a merge left both sides here" in done.output
     assert "fix: keep one side whole (git checkout --ours or --theirs), then run `evidence update`" in done.output
 
 

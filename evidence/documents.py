@@ -406,8 +406,7 @@ class _Holder:
     def _release_at(self, offset: int) -> str:
         if not self.document.is_log_of_changes:
             return ""
-        above = (release for at, release in reversed(self.releases) if at <= offset)
-        return next(above, "")
+        return blocks.release_at(self.releases, offset)
 
     @functools.cached_property
     def releases(self) -> tuple[tuple[int, str], ...]:

@@ -7,9 +7,10 @@ no other.
 
 from __future__ import annotations
 
+import bisect
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
@@ -36,7 +37,7 @@ _WAIVER = "allow"
 _ANY = re.compile(r"<!--\s*/?\s*evidence\b")
 _MARK = r"<!--\s*(?:/\s*evidence\b|evidence\b(?!\s*:\s*allow\b))"
 _PAIR = re.compile(
-    rf"(<!--\s*evidence\b(?!\s*:\s*allow\b)(?:(?!-->).)*-->)((?:(?!{_MARK}).)*)(?=<!--\s*/\s*evidence\b)", re.S
+    rf"(<!--\s*evidence\b(?!\s*:\s*allow\b)(?:(?!-->|<!--).)*-->)((?:(?!{_MARK}).)*)(?=<!--\s*/\s*evidence\b)", re.S
 )
 _COMMENT = re.compile(r"<!--(?P<inside>.*?)(?:-->|\Z)", re.DOTALL)
 _OURS = re.compile(r"\s*(?P<slash>/?)\s*evidence\b(?P<rest>.*)", re.DOTALL)
@@ -156,6 +157,12 @@ def releases(text: str) -> tuple[tuple[int, str], ...]:
     return tuple(found)
 
 
+def release_at(headings: Sequence[tuple[int, str]], offset: int) -> str:
+    """Return the release that an offset stands under, of the headings of its text."""
+    at = bisect.bisect_right(headings, offset, key=lambda heading: heading[0]) - 1
+    return headings[at][1] if at >= 0 else ""
+
+
 class _Parser:
     def __init__(self, text: str) -> None:
         self.text = text
@@ -210,15 +217,15 @@ class _Parser:
         """Where each heading stands, and the release it belongs to."""
         return releases(self.code)
 
+    def _is_html(self, offset: int) -> bool:
+        at = bisect.bisect_right(self.html, (offset, len(self.text))) - 1
+        return at >= 0 and offset < self.html[at][1]
+
     def _comments(self) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
         """Yield every comment that names us and is not text, in order."""
         for comment in _COMMENT.finditer(self.code):
             ours = _OURS.match(comment["inside"])
-            if (
-                ours is None
-                or _is_waiver(ours["rest"])
-                or any(start <= comment.start() < end for start, end in self.html)
-            ):
+            if ours is None or _is_waiver(ours["rest"]) or self._is_html(comment.start()):
                 continue
             if comment[0].endswith("-->") and len(comment[0]) >= len("<!---->"):
                 yield comment, ours
@@ -297,7 +304,7 @@ class _Parser:
                 is_inline=not (starts_line or opening.kind in _ALONE),
                 indent=indent.strip("\ufeff") if starts_line else "",
                 newline=self._newline(start),
-                release=next((release for at, release in reversed(self.releases) if at < start), ""),
+                release=release_at(self.releases, start),
             )
         )
 

@@ -18,6 +18,7 @@ _PROMPT = re.compile(
     r"[ \t]*(?=\S)(?:\([\w.-]+\)[ \t]+)?(?:[\w.-]+@[\w.-]+(?::[^\s$#]*)?|\[[^\]\n]+\])?[ \t]*"
     r"(?:[$%❯]|#(?=[ \t]+(?:python|make)))[ \t]+"
 )
+_INDENTED = re.compile(r"^(?: {4}|\t)[ \t]*\S", re.MULTILINE)
 _STARTS = re.compile(r"(?:[A-Z_]+=\S+[ \t]+)*(?:(?:\S*/)?python3?|make|pip|git|pytest|torchrun|evidence)[ \t]+\S")
 """How every line of a block without a language has to begin for it to be one of commands."""
 _SPAN = re.compile(r"(?<!`)(`+)(?!`)((?:[^`\n]|\n(?!\s*\n))+)(?<!`)\1(?!`)")
@@ -38,6 +39,7 @@ _STAND_INS = (
     ),
 )
 _BRACKETED = re.compile(r"\[(?:your|my|the|a)[ _-][^\]]*\]", re.IGNORECASE)
+_SECRET = re.compile(r"(?:[A-Z]+_)*(?:TOKEN|KEY|SECRET|PASSWORD)=")
 _HOMES = re.compile(
     r"(?:^|[=:,\s\"'@])((?:/home|/Users|/root)/[^\s\"':,]*|~(?!/\.)[\w.-]*/[^\s\"':,]*|[A-Za-z]:[\\/]Users\b[^\s\"']*)"
 )
@@ -74,6 +76,8 @@ class Command:
         for before, word in zip(("", *self.words), self.words, strict=False):
             if before in ("-e", "--env"):
                 continue  # the name of a variable that a container is handed
+            if _SECRET.match(word):
+                continue  # that everybody has one of their own
             for pattern in _STAND_INS:
                 if match := pattern.search(word):
                     return match[0]
@@ -94,16 +98,49 @@ class Command:
 def commands(body: str) -> Iterator[Command]:
     """Yield the commands of a page's shell blocks in order; where some lines have a prompt, the others are output.
 
+    Code without a language, indented code too, is such a block where all of it begins like one.
+
     Blocks are read as one session: what one sets, the next one knows.
     """
     session = shell.Session()
-    for fence in masks.fences(body):
-        lines = [line.removesuffix("\r") for line in fence.content.split("\n")]
-        if _is_shell(_language(fence), lines):
-            may_be_output = _language(fence) in _CONSOLES and not any(_PROMPT.match(line) for line in lines)
-            for command in read_commands(_typed(lines), fence.opens, session):
+    for block in sorted((*_fenced(body), *_indented(body)), key=lambda block: block.above):
+        if _is_shell(block.language, block.lines):
+            may_be_output = block.language in _CONSOLES and not any(_PROMPT.match(line) for line in block.lines)
+            for command in read_commands(_typed(block.lines), block.above, session):
                 if not (command.fault and may_be_output):
                     yield command
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Lines of code, how many stand above them, and what language they say they are."""
+
+    above: int
+    language: str
+    lines: list[str]
+
+
+def _fenced(body: str) -> Iterator[_Block]:
+    for fence in masks.fences(body):
+        lines = [line.removesuffix("\r") for line in fence.content.split("\n")]
+        yield _Block(fence.opens, fence.info.partition(" ")[0].strip("{}.").lower(), lines)
+
+
+def _indented(body: str) -> Iterator[_Block]:
+    """Yield indented code, which says no language."""
+    if _INDENTED.search(body) is None:
+        return
+    lines, visible = body.split("\n"), masks.blocks(body).split("\n")
+    fenced = {number for fence in masks.fences(body) for number in range(fence.opens, fence.closes + 1)}
+    above, found = 0, list[str]()
+    for index, line in enumerate([*lines, ""]):
+        is_code = index < len(lines) and bool(line.strip()) and not visible[index].strip() and index + 1 not in fenced
+        if is_code:
+            above = above if found else index
+            found.append(line.removesuffix("\r"))
+        elif found:
+            yield _Block(above, "", found)
+            found = []
 
 
 def inline_commands(body: str) -> Iterator[Command]:
@@ -140,10 +177,6 @@ def _command(simple: shell.Simple, above: int, session: shell.Session) -> Comman
         directory=simple.directory,
         made=frozenset(session.made),
     )
-
-
-def _language(fence: masks.Fence) -> str:
-    return fence.info.partition(" ")[0].strip("{}.").lower()
 
 
 def _is_shell(language: str, lines: list[str]) -> bool:

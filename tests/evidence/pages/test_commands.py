@@ -132,6 +132,9 @@ def test_a_variable_that_an_earlier_block_sets_is_known() -> None:
         ("!!! note\n\n    ```bash\n    ls\n    ```", 1),
         ("```{.bash .annotate}\nls\n```", 1),
         ("    indented", 0),
+        ("text\n\n    $ make x\n    out\n\ntext", 1),
+        ("text\n\n\tpython -m a\n\tmake x\n", 2),
+        ("- item\n\n    make x\n", 0),
     ],
 )
 def test_blocks_of_other_languages_hold_no_commands(block: str, count: int) -> None:
@@ -148,3 +151,8 @@ def test_any_block_is_read(text: str) -> None:
     for found in commands(f"```console\n{text}\n```"):
         assert found.line >= 1
         assert isinstance(found.stand_in + found.home, str)
+
+
+def test_a_secret_is_for_the_reader_to_fill_in() -> None:
+    assert not any(one.stand_in for one in commands("```bash\nexport HF_TOKEN=<your token>\n```"))
+    assert any(one.stand_in for one in commands("```bash\nexport MODEL=<your model>\n```"))

@@ -130,6 +130,14 @@ class Project:
         homes = {path.parent for path in kept if path.stem == "index"}
         return tuple(path for path in kept if not (path.stem == "README" and path.parent in homes))
 
+    def copied(self, *suffixes: str) -> tuple[Path, ...]:
+        """Return the files of some suffixes that MkDocs copies into the site as they are."""
+        from pathspec import GitIgnoreSpec
+
+        excluded = GitIgnoreSpec.from_lines([*_ALWAYS_EXCLUDED, *self.excluded])
+        found = (path for path in _walk(self.docs, set()) if path.suffix.lower() in suffixes)
+        return tuple(sorted(path for path in found if not excluded.match_file(self.uri(path))))
+
     def uri(self, page: Path) -> str:
         """Return a page's path below docs, POSIX, as MkDocs and its plugins name it."""
         return page.relative_to(self.docs).as_posix()

@@ -45,6 +45,7 @@ _NAMES = frozenset(
     }
 )
 """What mkdocs-macros itself defines."""
+_SNIPPET = re.compile(r"^[ \t>]*-+8<-+(?=[ \t]*(?:[\"'\n]|$))", re.MULTILINE)
 _FILTERS = frozenset({"pretty", "relative_url"})
 
 
@@ -113,6 +114,7 @@ def read_page(path: str, text: str, settings: MacroSettings, *, uri: str = "") -
         faults += found
     else:
         faults += reader.unrendered()
+    faults += reader.snippets()
     prose = masks.prose(front.body, settings.markers)
     ordered = tuple(sorted(faults, key=lambda fault: fault.at))
     return Page(path, uri, front, enabled, calls, ordered, tuple(waivers(front.body)), prose)
@@ -150,6 +152,12 @@ class _Reader:
     def unrendered(self) -> Iterator[Fault]:
         """Find calls on a page that will not run; those in code are there to be read."""
         return self._literal([(0, len(self.front.body))])
+
+    def snippets(self) -> Iterator[Fault]:
+        """Find lines that pymdownx.snippets would replace by a file, in code too."""
+        for match in _SNIPPET.finditer(self.front.body):
+            line = self.front.body.count("\n", 0, match.start()) + 1
+            yield Fault("included", self.at(line), "a snippet brings text that the check does not read")
 
     def tree(self) -> tuple[tuple[Call, ...], list[Fault]]:
         """Return the calls that will run, and what else stands in the way of reading the page."""

@@ -22,6 +22,8 @@ class FrontMatter:
     """Lines before the body: line n of the body is line n + offset of the file."""
     fault: str = ""
     """Why the front matter cannot be read; MkDocs then publishes it as text."""
+    head: str = ""
+    """What stands above the body, as written."""
 
     def line_of(self, text: str, key: str) -> int:
         """Return the line of a top-level key in the page's text, 1 if it has none."""
@@ -38,7 +40,7 @@ def split(text: str) -> FrontMatter:
     if meta is None:
         return FrontMatter({}, text, 0, fault)
     body = text[match.end() :].lstrip("\n")
-    return FrontMatter(meta, body, text.count("\n") - body.count("\n"))
+    return FrontMatter(meta, body, text.count("\n") - body.count("\n"), head=text[: len(text) - len(body)])
 
 
 def _load(source: str) -> tuple[Mapping[str, Any] | None, str]:
@@ -77,4 +79,4 @@ def _plain(text: str) -> FrontMatter:
             break
         taken += 1
     body = "\n".join(lines[taken:]).lstrip("\n")
-    return FrontMatter(meta, body, text.count("\n") - body.count("\n"))
+    return FrontMatter(meta, body, text.count("\n") - body.count("\n"), head=text[: len(text) - len(body)])

@@ -16,7 +16,8 @@ _COMPARED = re.compile(
     r"|more|less|fewer|greater|improv\w+|regress\w*|speed-?ups?|speeds?|outperform\w*|gain\w*|reduc\w+|increas\w+"
     r"|decreas\w+|sav(?:e[sd]?|ings?|ing)|drop\w*|boost\w*|overhead|cuts?|cutting|shr[iau]nk\w*|wins?|won"
     r"|loss|los(?:es|t)"
-    r"|performan\w+|utili[sz]ation|throughput|latenc\w+|agreement|geometric mean|geomean|peak|bandwidth|ttft|tpot|mfu"
+    r"|performan\w+|accura\w+"
+    r"|utili[sz]ation|throughput|latenc\w+|agreement|geometric mean|geomean|peak|bandwidth|ttft|tpot|mfu"
     r"|hfu|hit[- ]rate|acceptance|beats?|trails?|ahead|behind|off the)\b"
 )
 _NORM = re.compile(
@@ -94,7 +95,7 @@ _ALONE = re.compile(
 
 def is_ratio(match: re.Match[str], around: Place) -> bool:
     """Whether a number and a × are how many times better: no shape, count, version or multiple of a size."""
-    number = match[0].rstrip("xX× \u00a0")
+    number = match[0][: match.start("ratio") - match.start()].rstrip(" \u00a0*_")
     is_whole = "." not in number
     if is_whole and (_HARDWARE.match(around.next) or number == "1"):
         return False
@@ -298,6 +299,8 @@ _PORTION = re.compile(r"\b(?:for|of|over|fills?|holds?)[ \n](?:(?:almost|nearly|
 
 def is_in_words(match: re.Match[str], around: Place) -> bool:
     """Whether a number in words compares costs."""
+    if match[0].startswith("×"):
+        return bool(_COMPARED.search(around.after[:16])) or "." in match[0]
     if "factor" in match[0]:
         return bool(_COMPARED.search(around.before[-60:]) or _COMPARED.match(around.after.lstrip(" ")))
     if "fold" in match[0] and not _COMPARED.search(around.sentence):

@@ -6,6 +6,7 @@ Masked text has the length and the lines of the original, so that an offset in o
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,12 +21,23 @@ _OPENER = re.compile(r"(?P<indent>[ ]*)(?P<opener>(?:!!!|\?\?\?\+?|===[!+]*)[ \t
 _RAW_TEXT = re.compile(
     r"<(?P<tag>pre|code|script|style|textarea|svg|math)\b[^>]*>.*?(?:</(?P=tag)\s*>|\Z)", re.DOTALL | re.I
 )
+_PRE = re.compile(r"<pre\b[^>]*>(?P<text>.*?)(?:</pre\s*>|\Z)", re.DOTALL | re.IGNORECASE)
+_CODE_ELEMENT = re.compile(r"<code\b[^>]*>(?P<text>[^<\n]*)</code\s*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _MATHS = re.compile(
     r"\$\$.+?\$\$|\\\(.+?\\\)|\\\[.+?\\\]|(?<![\\$\w])\$(?![\s$])[^$\n]+?(?<![\s\\])\$(?![\w$])", re.DOTALL
 )
-_TARGET = re.compile(r"\](\((?:[^()\n]|\([^()\n]*\))*\))")
-_DEFINITION = re.compile(r"^[ ]{0,3}\[(?!\^)[^\]\n]+\]:[^\n]*", re.MULTILINE)
+_TARGET = re.compile(r"\](\((?:[^()\n\"]|\([^()\n]*\))*)")
+_DEFINITION = re.compile(r"^[ ]{0,3}\[(?!\^)[^\]\n]+\]:[^\n\"]*", re.MULTILINE)
+_SHOWN = re.compile(
+    r"\b(?:title|alt|aria-label|label|placeholder|content)[ \t\n]*=[ \t\n]*(?:\"([^\"<>]*)\"|'([^'<>]*)')",
+    re.IGNORECASE,
+)
+_LITERAL = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'")
+_CALL = re.compile(r"\bev\s*\.")
+_FACTOR = re.compile(
+    r"\$+\s*[~≈]?\d[\d.,]*\s*(?:\\times|\\%|x|\\,?\\?(?:text|mathrm|rm)?\s*\{?[^\\{}$]{1,8}\}?)?\s*\$+"
+)
 _ADDRESS = re.compile(r"https?://[^\s>)]+")
 _ATTRIBUTES = re.compile(r"\{:?[ \t]*[.#][^{}\n]*\}")
 
@@ -48,7 +60,8 @@ _MARKUP = (
     ("://", _ADDRESS),
     ("<", _TAG),
     ("$", _MATHS),
-    ("\\", _MATHS),
+    ("\\(", _MATHS),
+    ("\\[", _MATHS),
 )
 """What is no prose, each with a text that a body holds if it holds any: most bodies hold few of them."""
 
@@ -60,10 +73,33 @@ def _blank_all(text: str, pattern: re.Pattern[str]) -> str:
 def _blanked(match: re.Match[str]) -> str:
     """A match without its first group, or without all of it where there is none."""
     kept = match[0][: match.start(1) - match.start()] if match.re.groups == 1 and not match.re.groupindex else ""
-    hidden = match[0][len(kept) :]
-    if "\n" not in hidden:
-        return kept + BLANK * len(hidden)
-    return kept + "\n".join(BLANK * len(line) for line in hidden.split("\n"))
+    return kept + _blank(match[0][len(kept) :])
+
+
+def _blank(text: str) -> str:
+    if "\n" not in text:
+        return BLANK * len(text)
+    return "\n".join(BLANK * len(line) for line in text.split("\n"))
+
+
+def _blank_but(text: str, pattern: re.Pattern[str]) -> str:
+    """The text with nothing but the groups of a pattern: what a reader is shown of it."""
+    parts, end = [], 0
+    for match in pattern.finditer(text):
+        start, stop = match.span(match.lastindex or 0)
+        parts += [_blank(text[end:start]), text[start:stop]]
+        end = stop
+    return "".join([*parts, _blank(text[end:])])
+
+
+def _tag(match: re.Match[str]) -> str:
+    """A tag, with what its attributes show when it is pointed at or read aloud."""
+    return _blank_but(match[0], _SHOWN) if "=" in match[0] else _blank(match[0])
+
+
+def _maths(match: re.Match[str]) -> str:
+    """A formula; a number alone with its unit is none, however it is written."""
+    return match[0].replace("$", BLANK) if _FACTOR.fullmatch(match[0]) else _blank(match[0])
 
 
 @functools.lru_cache(maxsize=16)
@@ -82,20 +118,55 @@ def comments(body: str) -> str:
 
 def prose(body: str, markers: Mapping[str, str]) -> str:
     """The body with nothing but what a reader reads as text."""
-    text = jinja(comments(code(body)), markers)
+    text = _jinja(comments(code(body)), markers, shows_literals=True)
     for mark, pattern in _MARKUP:
         if mark in text:
-            text = _blank_all(text, pattern)
+            by = _tag if pattern is _TAG else _maths if pattern is _MATHS else _blanked
+            text = pattern.sub(by, text)
     return text
 
 
 def jinja(body: str, markers: Mapping[str, str]) -> str:
     """The body without Jinja expressions, statements and comments."""
+    return _jinja(body, markers, shows_literals=False)
+
+
+def _jinja(body: str, markers: Mapping[str, str], *, shows_literals: bool) -> str:
+    def blanked(match: re.Match[str]) -> str:
+        """An expression; what it prints by itself is text, however it came into braces."""
+        is_text = shows_literals and match[0][1] != "#" and not _CALL.search(match[0])
+        return _blank_but(match[0], _LITERAL) if is_text else _blank(match[0])
+
     for kind in ("comment", "block", "variable"):
         start, end = markers[f"{kind}_start_string"], markers[f"{kind}_end_string"]
         if start in body:
-            body = _blank_all(body, re.compile(f"{re.escape(start)}.*?{re.escape(end)}", re.DOTALL))
+            body = re.sub(f"{re.escape(start)}.*?{re.escape(end)}", blanked, body, flags=re.DOTALL)
     return body
+
+
+def raw_text(body: str) -> Iterator[tuple[int, str]]:
+    """Yield line and text of what stands there as it was typed, other than fences: `pre` elements, indented code."""
+    without, indented = _split(body)
+    if "<pre" in without:
+        for match in _PRE.finditer(without):
+            yield without.count("\n", 0, match.start()) + 1, match["text"]
+    if not indented:
+        return
+    lines = body.split("\n")
+    first = indented[0]
+    for number, after in itertools.zip_longest(indented, indented[1:]):
+        if after is None or any(line.strip() for line in lines[number : after - 1]):
+            yield first, "\n".join(line.strip() for line in lines[first - 1 : number])
+            first = after or 0
+
+
+def code_spans(body: str) -> Iterator[tuple[int, str]]:
+    """Yield offset and text of code among words."""
+    for match in _CODE_SPAN.finditer(blocks(body)):
+        yield match.start(), match[0].strip("`").strip()
+    if "<code" in body:
+        for match in _CODE_ELEMENT.finditer(blocks(body)):
+            yield match.start(), match["text"].strip()
 
 
 def fences(body: str) -> Iterator[Fence]:
@@ -132,6 +203,13 @@ def _closes(line: str, fence: str) -> bool:
 
 def blocks(body: str) -> str:
     """The body without fenced and indented code."""
+    return _split(body)[0]
+
+
+@functools.lru_cache(maxsize=16)
+def _split(body: str) -> tuple[str, tuple[int, ...]]:
+    """The body without fenced and indented code, and the numbers of the lines of the latter."""
+    indented: list[int] = []
     lines = body.split("\n")
     fenced = {number for fence in fences(body) for number in range(fence.opens, fence.closes + 1)}
     inside: list[int] = []
@@ -151,7 +229,8 @@ def blocks(body: str) -> str:
         is_code = indent >= base + 4 and (was_blank or was_code)
         if is_code:
             lines[index] = BLANK * len(line)
+            indented.append(index + 1)
         elif item := _ITEM.match(line):
             inside.append(len(item["indent"]) + 4)
         was_blank, was_code = False, is_code
-    return "\n".join(lines)
+    return "\n".join(lines), tuple(indented)

@@ -109,6 +109,13 @@ def _is_measured(head: list[str], lines: list[str]) -> bool:
         cells = _cells(line)
         if any(at < len(cells) and _NUMBER_CELL.fullmatch(cells[at]) for at in measured):
             return True
+        if (
+            cells
+            and _HEAD_UNIT.search(cells[0])
+            and not _HEAD_SPEC.search(cells[0])
+            and any(map(_NUMBER_CELL.fullmatch, cells[1:]))
+        ):
+            return True
         for at, cell in enumerate(cells):
             if at not in given and cell.strip()[-1:] not in "0123456789" and _QUANTITY_CELL.fullmatch(cell):
                 quantities += 1
@@ -120,7 +127,7 @@ def _is_measured(head: list[str], lines: list[str]) -> bool:
 _PASTED = frozenset(
     {"", "text", "txt", "console", "output", "log", "plain", "plaintext", "shell", "bash", "sh", "none"}
 )
-_DATA = frozenset({"json", "jsonl", "csv", "yaml", "yml"})
+_DATA = frozenset({"json", "jsonl", "csv", "tsv", "yaml", "yml"})
 _SHELLS = frozenset({"shell", "bash", "sh", "console"})
 _COMMAND = re.compile(
     r"^[ \t]*(?:[$#>%]|>>>|//|/\*|\*|[A-Z_]+=|[\w.]+[ ]?=[ ](?![~≈]?\d)"
@@ -143,16 +150,36 @@ _STAMP = re.compile(r"^[ \t]*(?:\[[^\]\n]*\]|\d{4}-\d\d-\d\d[T ][\d:.,]+Z?|\d\d:
 
 
 def typed_output(body: str) -> Iterator[Typed]:
-    """Yield fenced blocks that hold results: what a program printed, pasted."""
+    """Yield blocks that hold results: what a program printed, pasted; and charts that were drawn by hand."""
     for fence in masks.fences(body):
         language = fence.info.partition(" ")[0].strip("{}.").lower()
+        text = ""
         if language in _DATA:
-            if match := _LABELLED.search(fence.content):
-                yield Typed(fence.opens, " ".join(match[0].split()), "output")
+            text = _result_in_data(fence.content)
         elif language in _PASTED:
             text = _result_in(fence.content, is_shell=language in _SHELLS)
-            if text:
-                yield Typed(fence.opens, text, "output")
+        elif language == "mermaid" and _CHART.search(fence.content):
+            text = "a chart of typed numbers"
+        if text:
+            yield Typed(fence.opens, text, "output")
+    for line, content in masks.raw_text(body):
+        if text := _result_in(content, is_shell=False):
+            yield Typed(line, text, "output")
+
+
+_CHART = re.compile(r"^\s*(?:bar|line)\s*(?:\"[^\"]*\"\s*)?\[\s*[\d.]+\s*,", re.MULTILINE)
+_FIELD = re.compile(
+    r"(?:^|[_\s,\";(])(?:ms|us|ns|sec|seconds|tok(?:ens)?_s|tokens_per_s\w*|gbps|tflops|speed-?up|latency|throughput|ttft|tpot)(?=$|[\s,\";)])",
+    re.IGNORECASE,
+)
+
+
+def _result_in_data(content: str) -> str:
+    """A labelled result, or a head of fields with units above a row of numbers."""
+    if match := _LABELLED.search(content):
+        return " ".join(match[0].split())
+    head, _, rows = content.partition("\n")
+    return head.strip() if "," in head and _FIELD.search(head) and re.search(r"\d\.\d|,\s*\d", rows) else ""
 
 
 def _result_in(content: str, *, is_shell: bool) -> str:
@@ -187,12 +214,30 @@ def _html_tables(prose: str, body: str) -> Tables:
         inside = prose[match.start() : match.end()]
         cells = [cell for cell in _GAP.split(inside) if _QUANTITY_CELL.fullmatch(cell)]
         numbers = [one.text for one in typed_numbers(inside)]
+        units = [cell for cell in _GAP.split(inside) if _HEAD_UNIT.search(cell) and not _HEAD_SPEC.search(cell)]
+        if units and any(map(_NUMBER_CELL.fullmatch, _GAP.split(inside))):
+            cells += [*units, *units]
         if len(cells) > 1 or len(numbers) > 1:
             line = prose.count("\n", 0, match.start()) + 1
             found.append(Typed(line, f"a table with {(numbers or cells)[0].strip()}", "table"))
             blank = "\n".join(masks.BLANK * len(part) for part in inside.split("\n"))
             prose = prose[: match.start()] + blank + prose[match.end() :]
     return Tables(tuple(found), prose)
+
+
+_SPOKEN = re.compile(r"[\w.,~≈%×µ/+−-]+(?:[ ][\w.,~≈%×µ/+−-]+){0,5}")
+_SPOKEN_WORD = re.compile(
+    r"\b(?:faster|slower|quicker|cheaper|less|more|fewer|higher|lower|better|worse|speed-?up|down to|from"
+    r"|tok/s|tokens/s|req/s|it/s|[KMGT]B/s|TFLOPS|TFLOP/s)\b"
+)
+
+
+def spoken_code(body: str) -> Iterator[Typed]:
+    """Yield results that are words and only look like code: `1.8x faster`."""
+    for offset, text in masks.code_spans(body):
+        if _SPOKEN.fullmatch(text) and _SPOKEN_WORD.search(text):
+            for one in typed_numbers(text):
+                yield Typed(body.count("\n", 0, offset) + 1, one.text, one.family)
 
 
 @functools.lru_cache(maxsize=512)

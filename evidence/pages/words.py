@@ -97,7 +97,13 @@ _PACKAGES = (
     r"|onnxruntime|llama\.cpp|cutlass|linux|ubuntu|kernel"
 )
 _VERSION = re.compile(r"\d+\.\d+(?:\.\d+)*(?:[a-z]+\d*|\+\w+)?")
-_PACKAGE = re.compile(rf"(?<![\w/.-])(?:{_PACKAGES})[ ]?(?:version|release|==|=)?[ ]?v?$", re.IGNORECASE)
+_PACKAGE = re.compile(
+    rf"(?<![\w/.-])(?:{_PACKAGES})(?:[ ](?:version|release|was|is|of|then)){{0,3}}[ ]?(?:==|=)?[ ]?v?$", re.IGNORECASE
+)
+_STATED = re.compile(
+    r"commit(?<!\wcommit)[ ]+(?P<commit>[0-9a-f]{7,40})\b"
+    r"|(?:measured|ran|recorded|benchmarked|logged|taken|timed|results?)\b[^.\n]{0,30}?(?P<date>\b20\d\d-\d\d-\d\d\b)"
+)
 _REQUIRED = re.compile(
     r"\b(?:requires?|required|needs?|or (?:newer|later|above|higher|greater|older)|at least|minimum"
     r"|supports?|supported|since|introduced|to \d+\.\d+|install\w*|compatible|works with|upgrade\w*"
@@ -172,6 +178,8 @@ def typed_stances(prose: str, devices: Iterable[str] = ()) -> Iterator[Word]:
         package = _PACKAGE.search(prose, max(0, match.start() - 40), match.start())
         if package and not _is_required(prose, lower, package.start(), match.end()):
             yield _word(prose, package.start(), prose[package.start() : match.end()], "a version")
+    for match in _STATED.finditer(lower):
+        yield _word(prose, match.start(), match[0], "a commit" if match["commit"] else "a date")
     spans = [match.span() for match in _devices(prose)]
     spans += [
         found.span() for name in devices if name for found in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", prose)

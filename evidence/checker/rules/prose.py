@@ -15,7 +15,8 @@ from evidence.errors import EvidenceError
 from evidence.evaluation import value_of
 from evidence.pages import front_matter, masks, sources, words
 from evidence.pages.calls import Call
-from evidence.pages.results import typed
+from evidence.pages.numbers import Typed, typed_numbers
+from evidence.pages.results import spoken_code, typed
 from evidence.pages.sections import Section, feature, sections
 from evidence.readings import Quantity, device_of
 from evidence.statistics import Interval, Verdict
@@ -25,6 +26,7 @@ from evidence.views import Ratio, Statement
 SHOWING = frozenset({"claim", "says", "value", "diagnostic", "table", "chart", "figure", "reproduce"})
 """Macros that show what a record holds."""
 _RELEASED = re.compile(r"(?:readme|change|release|history|news)", re.IGNORECASE)
+_COMMENT = re.compile(r"(?:^|(?<=\s))#[^\n]*", re.MULTILINE)
 _APART = 0.05
 
 
@@ -80,7 +82,9 @@ def bare_number(corpus: Corpus) -> Iterator[Finding]:
     line. Beside claims, in a README and in release notes it is an error, elsewhere a warning. `ev.external` must name a
     source that can be found, an address or a citation, and `ev.spec` a device.
 
-    Code, comments, mathematics, addresses of links and what `evidence sync` fills are not read. Left alone by the words
+    Read too are what the page shows of its front matter, titles and texts in mkdocs.yml, HTML files beside the pages,
+    texts that only look like code (`1.8x faster` in backticks beside claims) and those of attributes such as `title`.
+    Code, comments, mathematics, addresses of links and what `evidence sync` fills are not. Left alone by the words
     around them are shapes, counts of devices, versions, dates, sizes, thresholds ("must stay within 5 %"), settings
     ("a timeout of 30 s"), offered load and tables that explain options.
 
@@ -100,12 +104,41 @@ def bare_number(corpus: Corpus) -> Iterator[Finding]:
     """
     for text in _texts(corpus):
         severity = Severity.ERROR if text.is_strict else Severity.WARNING
-        for one in typed(text.prose, text.body):
-            yield Finding(text.at(one.line), f"{one.text!r} is typed: {_FORMS[one.family]}", severity=severity)
+        spoken = spoken_code(text.body) if text.is_strict else ()
+        for one in (*typed(text.prose, text.body), *spoken):
+            yield _typed(text.at(one.line), one, severity)
+    yield from _typed_in_settings(corpus)
+    yield from _typed_in_html(corpus)
     for page in corpus.pages:
         for call in page.calls:
             if call.is_literal and (fault := sources.fault_of(call.macro, call.arguments, call.keywords)):
                 yield Finding(call.at, f"ev.{call.macro}({call.subject!r}): {fault.message}", fault.fix)
+
+
+def _typed(at: Location, one: Typed, severity: Severity) -> Finding:
+    return Finding(at, f"{one.text!r} is typed: {_FORMS[one.family]}", severity=severity)
+
+
+def _typed_in_settings(corpus: Corpus) -> Iterator[Finding]:
+    """Numbers in what is shown of a page or the site beside its text: front matter, titles in mkdocs.yml."""
+    for page in corpus.pages:
+        lines = "\n".join(f"{key}: {value}" for key, value in page.front.meta.items() if isinstance(value, str))
+        if any(typed_numbers(lines)):
+            head = page.front.head
+            for one in typed_numbers(head):
+                yield _typed(Location(page.path, one.line), one, Severity.ERROR)
+    config = corpus.project.config
+    text = _COMMENT.sub("", config.read_text(encoding="utf-8-sig"))
+    for one in typed_numbers(text):
+        yield _typed(Location(corpus.name(config), one.line), one, Severity.ERROR)
+
+
+def _typed_in_html(corpus: Corpus) -> Iterator[Finding]:
+    """Numbers on pages that MkDocs copies as they are."""
+    for path in corpus.project.copied(".html", ".htm"):
+        body = path.read_text(encoding="utf-8", errors="replace")
+        for one in typed(masks.prose(body, corpus.project.macros.markers), body):
+            yield _typed(Location(corpus.name(path), one.line), one, Severity.ERROR)
 
 
 _FORMS = {
@@ -115,6 +148,7 @@ _FORMS = {
     "bandwidth": "a bandwidth",
     "FLOP rate": "a rate of operations",
     "time": "a time",
+    "size": "a saving of memory",
     "table": "a table of results",
     "output": "results in a block",
 }
@@ -266,9 +300,9 @@ def typed_stance(corpus: Corpus) -> Iterator[Finding]:
 
     ## What it checks
     The text of pages that show claims for names of devices (those of the logs on the page, and common accelerators and
-    processors) and versions of packages. A version that is required or introduced ("needs Python 3.11 or newer") is
-    left alone. A heading may name a device, if all that its section shows ran on it. Names of devices that no log on
-    the page has and that look like no common one are not recognised.
+    processors), versions of packages, commits, and days of measuring. A version that is required or introduced ("needs
+    Python 3.11 or newer") is left alone. A heading may name a device, if all that its section shows ran on it. Names of
+    devices that no log on the page has and that look like no common one are not recognised.
 
     ## Why it matters
     After the next run on another stack the numbers move and the typed stance stays.

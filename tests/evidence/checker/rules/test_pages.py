@@ -64,6 +64,7 @@ FAILING = [
     ("EV906", '{% if page %}{{ ev.table("toy") }}{% endif %}', 1),
     ("EV906", 'x {{ ev.says("toy-fused") | upper }}', 1),
     ("EV906", '{% include "other.md" %}', 1),
+    ("EV906", 'text\n\n--8<-- "other.md"', 3),
 ]
 PASSING = [
     ("EV702", SHOWN + 'It is {{ ev.value("toy-fused", "ratio") }}. {{ page.title }}\n\n{{ ev.table("toy") }}'),

@@ -110,6 +110,9 @@ FAILING = [
     ("EV713", '{{ ev.table("back") }}\n', 1),
     ("EV714", f"{SHOWN}All of it ran on NVIDIA H200.", 3),
     ("EV714", f"{SHOWN}Measured with torch 2.13.0.", 3),
+    ("EV714", f"{SHOWN}Measured at commit 0123456789ab.", 3),
+    ("EV714", f"{SHOWN}It was measured on 2026-05-12.", 3),
+    ("EV714", f"{SHOWN}The driver was 512.33.01.", 3),
     ("EV714", f"# Page\n\n## On NVIDIA H100\n\n{SHOWN}", 3),
     ("EV715", "Ours is faster.", 1),
     ("EV715", f"## One\n\n{SHOWN}## Two\n\nIt beats the library.", 7),
@@ -233,3 +236,22 @@ def test_a_waiver_that_lacks_a_word_or_covers_nothing_is_found(sound: Path) -> N
     assert report(sound, "", idle)[0] == [("EV902", "README.md", 1)]
     past = idle.replace("2999-12-31", "2020-01-01").replace("Text", "1.8× faster")
     assert sorted(code for code, *_ in report(sound, "", past)[0]) == ["EV701", "EV903"]
+
+
+def test_what_is_shown_beside_the_text_is_read(root: Path) -> None:
+    error = Severity.ERROR
+    assert findings(root, "EV701", "---\ntitle: x\ndescription: 1.8x faster kernels\n---\n\ntext") == [
+        ("docs/page.md", 3, error)
+    ]
+    assert findings(root, "EV701", f"{SHOWN}On long prompts it is `1.8x faster`.") == [("docs/page.md", 3, error)]
+    assert findings(root, "EV701", f"{SHOWN}The flag is `--rate 5`, the field `12.5 ms`.") == []
+    (root / "docs/results.html").write_text("<p>\nIt is 1.8x faster.</p>\n")
+    (root / "mkdocs.yml").write_text(f"{MKDOCS}# 9.9x faster\nsite_description: kernels that are 1.8x faster\n")
+    try:
+        assert findings(root, "EV701", "text") == [
+            ("mkdocs.yml", MKDOCS.count("\n") + 2, error),
+            ("docs/results.html", 2, error),
+        ]
+    finally:
+        (root / "docs/results.html").unlink()
+        (root / "mkdocs.yml").write_text(MKDOCS)

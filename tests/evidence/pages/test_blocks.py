@@ -201,7 +201,7 @@ def test_what_stands_in_a_block_decides_nothing_outside_it(text: str, content: s
 
 
 @pytest.mark.parametrize(
-    "unit", ["<!-- evidence", f"<!-- evidence: claim a -->{CLOSE}\n\n# 1.0\n\n<div>\n\n", "<!--", "`"]
+    "unit", ["<!-- evidence", f"<!-- evidence: claim a -->{CLOSE}\n\n# 1.0\n\n<div>\n\n", "<!--"]
 )
 def test_reading_is_linear_in_hostile_text(unit: str) -> None:
     started = time.process_time()

@@ -85,7 +85,7 @@ def verify(project: Project, id_: str, *, log: str = "", cell: str = "") -> Veri
     if id_ not in book.ids:
         raise UnknownNameError("claim or table", id_, book.ids)
     if log:
-        pins = {name: book.stand(name).log for name in book.series_of(id_) if name != series(log)}
+        pins = {name: book.stand(name).log for name in book.series_of(id_) if name not in store and name != series(log)}
         book = Book(project, store, {**pins, series(log): log})
     one = _Verification(project, book, cell)
     is_table = id_ in book.claims.tables

@@ -21,6 +21,7 @@ from evidence.audit.quantities import unit_of_field
 
 _BUCKETS_A_DECADE = 2000
 _MOST_TEXT_FOR_LABELS = 200
+_NOTHING = re.compile(r"(?!)")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+[\w.+-]{0,40}")
 _EMPTY_TEXTS = frozenset({"", "null", "none", "nan"})
 
@@ -71,11 +72,17 @@ class Index:
     versions: dict[str, dict[str, tuple[int, str]]] = field(default_factory=dict)
     """Of a word of the page: the versions that files hold of it, with a row and a field of each."""
     _valued: int = 0
+    _pieces: re.Pattern[str] = _NOTHING
     _shapes: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
     _first: dict[str, float] = field(default_factory=dict)
     varying: set[str] = field(default_factory=set)
     """Fields with more than one value: only those tell rows apart, and those that are a text in some rows."""
     _worded: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """Prepare what tells most words of the files from those of the page at once."""
+        long = [re.escape(word) for word in self.vocabulary.words if words.may_be_a_piece(word)]
+        self._pieces = re.compile("|".join(sorted(long))) if long else _NOTHING
 
     @property
     def everything(self) -> int:
@@ -173,7 +180,9 @@ class Index:
         found = self._like.get(word)
         if found is None:
             exact = (word,) if word in self.vocabulary.words else ()
-            pieces = () if words.is_number(word) else (one for one in self.vocabulary.words if words.is_like(one, word))
+            pieces: Iterable[str] = ()
+            if self._pieces.search(word) and not words.is_number(word):
+                pieces = (one for one in self.vocabulary.words if words.is_like(one, word))
             found = self._like[word] = tuple(dict.fromkeys((*exact, *pieces)))
         return found
 

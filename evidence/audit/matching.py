@@ -167,15 +167,11 @@ def plainest(matches: Sequence[Match]) -> list[Match]:
     if not matches:
         return []
     first = matches[0].rank
-    kept: list[Match] = []
+    kept: dict[tuple[int, str], Match] = {}
     for match in matches:
-        if match.rank == first and not any(_repeats(match, other) for other in kept):
-            kept.append(match)
-    return kept
-
-
-def _repeats(one: Match, other: Match) -> bool:
-    return one.leaf.row == other.leaf.row and math.isclose(one.leaf.value, other.leaf.value, rel_tol=1e-12)
+        if match.rank == first:
+            kept.setdefault((match.leaf.row, f"{match.leaf.value:.12g}"), match)
+    return list(kept.values())
 
 
 def are_copies(matches: Iterable[Match]) -> bool:

@@ -131,7 +131,12 @@ def is_number(word: str) -> bool:
 
 def is_like(page: str, log: str) -> bool:
     """Whether a word of a page names a word of a log: the same, or a long piece of it (`wmma` and `rocwmma`)."""
-    return page == log or (len(page) >= _SHORTEST_PIECE and not is_number(page) and page in log)
+    return page == log or (may_be_a_piece(page) and page in log)
+
+
+def may_be_a_piece(page: str) -> bool:
+    """Whether a word of a page is long enough to stand for a longer one."""
+    return len(page) >= _SHORTEST_PIECE and not is_number(page)
 
 
 @functools.lru_cache(maxsize=65536)

@@ -12,7 +12,8 @@ checkout. To check a site from elsewhere, fetch it and run the copy that you tru
 This file shares no code with the package that made the site. It reads each record.json by itself, holds it to
 SHA256SUMS, judges each gate again from its counts, and computes medians, intervals, ratios and verdicts again from the
 raw samples. Then it compares: the lock with the logs, evidence.json (what every printed number is read from) with the
-samples, and the HTML with both. What authors wrote in their own words, and how charts are drawn, is not its business.
+samples, and the HTML with both. What people wrote in their own words, reasons included, and how charts are drawn is not
+its business.
 
 It prints a line a problem, and last `verified N records, M printed values: ok` or how many problems there are. It exits
 with 0 if all is well, 1 if anything is not, and 2 if there was nothing that it could verify.
@@ -43,6 +44,28 @@ RATE_UNITS = ("1/s", "token/s", "B/s", "FLOP/s")
 
 class Fault(Exception):
     """Something is not as it is printed; the message says what."""
+
+
+SENSELESS = (
+    KeyError,
+    TypeError,
+    ValueError,
+    IndexError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+    StopIteration,
+)
+
+
+def attempt(say, at, check, *arguments):
+    """Run one check; what it finds is a problem, as is a thing that it can make no sense of."""
+    try:
+        check(*arguments)
+    except Fault as fault:
+        say(at, str(fault))
+    except SENSELESS as error:
+        say(at, f"makes no sense: {type(error).__name__}: {error}")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -226,7 +249,6 @@ class Log:
     name: str
     data: dict
     sha256: str
-    size: int
     made: dict = field(default_factory=dict)
 
     def __post_init__(self):
@@ -781,22 +803,15 @@ class Printed:
         for name, log in published["logs"].items():
             if name not in logs or logs[name].sha256 != log["sha256"]:
                 say(FIGURES, f"{name} is not the log that the site was made from")
-        for index, one in enumerate(self.figures):
+        for one in self.figures:
             at = f"{one.get('of')}, {one.get('at')}" + (
                 f" row {one['row']}, column {one['column']}" if "row" in one else ""
             )
-            self.attempt(f"{FIGURES}: {at}", self.figure, one, index)
+            attempt(say, f"{FIGURES}: {at}", self.figure, one)
         for id_, claim in self.claims.items():
-            self.attempt(f"{FIGURES}: claim {id_}", self.claim, claim)
-
-    def attempt(self, at, check, *arguments):
-        """Run one check; what it finds is a problem, as is a thing that it cannot make sense of."""
-        try:
-            check(*arguments)
-        except Fault as fault:
-            self.say(at, str(fault))
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
-            self.say(at, f"cannot be computed: {type(error).__name__}: {error}")
+            attempt(say, f"{FIGURES}: claim {id_}", self.claim, claim)
+        for id_, table in self.tables.items():
+            attempt(say, f"{FIGURES}: table {id_}", self.table, id_, table)
 
     def reading(self, one):
         """Return what a figure reads."""
@@ -806,7 +821,7 @@ class Printed:
         control = self.reading(one["control"]) if "control" in one else None
         return Reading(self.logs[one["log"]], asked, one["workloads"], control)
 
-    def figure(self, one, index):
+    def figure(self, one):
         """Hold one printed text to what it is read from."""
         reading = self.reading(one)
         self.count += 1
@@ -814,6 +829,16 @@ class Printed:
             self.cell(one, reading)
         else:
             self.field(one, reading)
+
+    def table(self, id_, table):
+        """Hold the tally above a table to its own figures: verdicts first, then the cells that have none."""
+        figures = [one for place in range(len(table["rows"])) for one in self.rows.get((id_, place), {}).values()]
+        told = [one["word"].lower() for one in figures if "verdict" in one]
+        gone = {(one["row"], one["arm"], *one["workloads"], one["outcome"]) for one in figures if "outcome" in one}
+        told += [outcome for *_, outcome in gone if outcome != "missing"]
+        require_equal(
+            sorted(filter(None, table["tally"].split(" · "))), sorted(f"{told.count(one)} {one}" for one in set(told))
+        )
 
     def cell(self, one, reading):
         """Hold a cell of a table: a number, a comparison, or the reason that there is neither."""
@@ -1025,19 +1050,11 @@ def locked_cell(one):
 
 def check_lock(path, printed, logs, say):
     """Hold the lock's series to their logs, and its printed texts to those that were held to the samples."""
-    try:
-        lock = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        return say(LOCK, f"not a lock: {error}")
+    lock = tomllib.loads(path.read_text(encoding="utf-8"))
     for series, line in lock.pop("series", {}).items():
-        log = logs.get(f"{series}_{line['log']}")
-        device = coordinates(log, next(iter(log.workloads)))["device"] if log else ""
-        if log is None:
-            say(LOCK, f"{series} stands on {line['log']}, which is no record here")
-        elif (log.sha256, device) != (line["sha256"], line["stance"].partition(" · ")[0]):
-            say(LOCK, f"{series}: digest or device are not those of {log.name}")
+        attempt(say, f"{LOCK}: {series}", locked_series, series, line, logs)
     if printed is None:
-        return None
+        return
     texts_ = {(part, id_, what): text for part in lock for id_ in lock[part] for what, text in lock[part][id_].items()}
     expected = locked(printed)
     printed.count += len(texts_)
@@ -1045,7 +1062,15 @@ def check_lock(path, printed, logs, say):
         text = texts_.get(key, "")
         if len(text) < 2000 and not re.fullmatch(expected.get(key, "(?!)"), text, re.DOTALL):
             say(LOCK, f"{'.'.join(key)} is not what is printed: {text!r}")
-    return None
+
+
+def locked_series(series, line, logs):
+    """Hold a series to the log that it stands on: digest and device."""
+    log = logs.get(f"{series}_{line['log']}")
+    if log is None:
+        raise Fault(f"stands on {line['log']}, which is no record here")
+    device = coordinates(log, next(iter(log.workloads)))["device"]
+    require_equal((line["sha256"], line["stance"].partition(" · ")[0]), (log.sha256, device))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -1162,11 +1187,15 @@ class Pages:
             ".ev-chart": self.chart,
         }
         for path in sorted(root.rglob("*.html")):
-            tree = Tree(path.read_text(encoding="utf-8")).root
-            for name, check in checks.items():
-                for element in tree.find(name):
-                    what = element.attributes.get("id") or name[1:]
-                    printed.attempt(f"{path.relative_to(root).as_posix()}: {what}", check, element)
+            attempt(printed.say, path.relative_to(root).as_posix(), self.page, path, path.relative_to(root), checks)
+
+    def page(self, path, name, checks):
+        """Hold one page, each thing by itself."""
+        tree = Tree(path.read_text(encoding="utf-8")).root
+        for wanted, check in checks.items():
+            for element in tree.find(wanted):
+                what = element.attributes.get("id") or wanted[1:]
+                attempt(self.printed.say, f"{name.as_posix()}: {what}", check, element)
 
     def claim(self, element):
         """Hold a callout: sentence, note, verdict and headline."""
@@ -1281,6 +1310,8 @@ class Pages:
             return self.log_table(element, self.of_logs[anchored])
         id_ = self.known(self.tables, anchored)
         table = self.printed.tables[id_]
+        require_equal(texts(element, ".ev-title"), [visible(table["title"], 2000)])
+        require_equal(texts(element, ".ev-tally"), [table["tally"]] if table["tally"] else [])
         order = {"axis": 0, "ratio": 1, "change": 1, "value": 2, "peak": 2, "text": 3}
         lanes = sorted(enumerate(table["columns"]), key=lambda one: order[one[1]["kind"]])
         heads = [" / ".join(one["title"] for _, one in lanes if one["kind"] == "axis") or "Selection"]
@@ -1412,11 +1443,13 @@ def read_store(root, say):
             problems += [] if problems else artifact_problems(log, data, files)
             claimed |= {name, *(f"{log}/{one['path']}" for one in data["artifacts"])}
             if not problems:
-                logs[log] = Log(log, data, hashlib.sha256(files[name]).hexdigest(), len(files[name]))
+                logs[log] = Log(log, data, hashlib.sha256(files[name]).hexdigest())
+                coordinates(logs[log], next(iter(logs[log].workloads)))
         except Fault as fault:
             problems = [str(fault)]
-        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        except SENSELESS as error:
             problems = [f"not a record: {type(error).__name__}: {error}"]
+            logs.pop(log, None)
         for problem in problems:
             say(at, problem)
     for name in sorted(files.keys() - claimed):
@@ -1469,12 +1502,12 @@ def main(arguments):
     if (root / FIGURES).is_file():
         try:
             printed = Printed(strict_json((root / FIGURES).read_bytes()), logs, say)
-        except (Fault, KeyError, TypeError, AttributeError) as error:
+        except (Fault, *SENSELESS) as error:
             say(FIGURES, f"not the figures of a site: {error}")
     if (root / LOCK).is_file():
-        check_lock(root / LOCK, printed, logs, say)
+        attempt(say, LOCK, check_lock, root / LOCK, printed, logs, say)
     if printed is not None:
-        Pages(root, printed, logs)
+        attempt(say, FIGURES, Pages, root, printed, logs)
     for problem in problems:
         print(problem)
     count = printed.count if printed else 0

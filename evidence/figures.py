@@ -124,7 +124,7 @@ def _table(built: Built, figures: list[Object]) -> Object:
     return {
         "title": view.title,
         "tally": view.tally,
-        "columns": [{"title": one.title, "kind": one.kind, "unit": one.unit} for one in view.columns],
+        "columns": [{"title": one.title, "kind": one.kind} for one in view.columns],
         "rows": [[cell.text for cell in row.cells[:axes] if isinstance(cell, Words)] for row in view.rows],
     }
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import pairwise
 
 from evidence.audit import quantities, words
 from evidence.audit.index import Vocabulary, column_key
@@ -234,6 +235,7 @@ def _judge_table(
     heads = tuple(head[1])
     width = len(heads)
     grid = [[*cells[:width], *[""] * (width - len(cells))] for _, cells in rows]
+    _repeat_above(grid)
     filled = [sum(bool(row[column]) for row in grid) for column in range(width)]
     table = Table(Location(path, head[0]), heads, is_full=tuple(count * 2 >= len(grid) for count in filled))
     roles: list[Role | None] = []
@@ -251,6 +253,15 @@ def _judge_table(
         for column in range(width):
             found.extend(_printed(table, line, cells[column], (index, column), roles[column], labels, about))
     return table
+
+
+def _repeat_above(grid: list[list[str]]) -> None:
+    """Fill the blanks that begin a row from the row above: a name is often written once for several rows."""
+    for above, row in pairwise(grid):
+        for column, text in enumerate(row):
+            if text or not above[column] or _numbers_of(above[column]):
+                break
+            row[column] = above[column]
 
 
 def _only(text: str) -> float | None:

@@ -265,3 +265,15 @@ def test_a_deviation_behind_its_mean(tmp_path: Path) -> None:
     found = audit_of(tmp_path, page, {"run.json": rows})
     assert verdict_of(found, "470.28").sources[0].field == "avg_ts"
     assert verdict_of(found, "3.56").sources[0].field == "stddev_ts"
+
+
+def test_a_name_written_once_for_several_rows(tmp_path: Path) -> None:
+    page = (
+        "| model | batch | latency (ms) |\n|---|---|---|\n"
+        "| emu | 16 | 549.5 |\n| | 64 | 1204.1 |\n| rhea | 16 | 918.3 |\n| | 64 | 2010.4 |\n"
+    )
+    found = audit_of(tmp_path, page)
+    places = [verdict_of(found, text).sources[0].place for text in ("549.5", "1204.1", "918.3", "2010.4")]
+    assert places == ["/0", "/1", "/2", "/3"]
+    swapped = audit_of(tmp_path, page.replace("1204.1", "x").replace("2010.4", "1204.1").replace("x", "2010.4"))
+    assert verdict_of(swapped, "1204.1").verdict is Verdict.ANOTHER_ROW

@@ -100,7 +100,7 @@ def is_ratio(match: re.Match[str], around: Place) -> bool:
     if is_whole and (_HARDWARE.match(around.next) or number == "1"):
         return False
     if (
-        re.match(r"[ \u00a0]*[\d(]*\d", around.next)
+        re.match(r"[ \u00a0]*\d", around.next)
         or _SERIES.search(around.before)
         or _SERIES_AFTER.match(around.after)
     ):

@@ -122,3 +122,14 @@ def test_links_that_lead_in_circles_end(tmp_path: Path) -> None:
     project = make(tmp_path, "site_name: x\n", "a/page.md")
     (tmp_path / "docs/a/again").symlink_to(tmp_path / "docs", target_is_directory=True)
     assert [project.uri(page) for page in project.pages()] == ["a/page.md"]
+
+
+def test_files_that_are_copied_are_those_of_a_suffix_outside_logs_and_exclusions(tmp_path: Path) -> None:
+    config = tmp_path / "mkdocs.yml"
+    config.write_text("site_name: x\nexclude_docs: drafts/\n")
+    for name in ("a.html", "deep/b.HTM", "drafts/c.html", "benchmark_logs/d.html", ".hidden.html", "page.md"):
+        path = tmp_path / "docs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+    found = Project.read(config)
+    assert [found.uri(path) for path in found.copied(".html", ".htm")] == ["a.html", "deep/b.HTM"]

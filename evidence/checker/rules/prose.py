@@ -6,6 +6,7 @@ import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from evidence.book import Unrenderable
 from evidence.checker.corpus import Corpus
@@ -63,7 +64,8 @@ def _texts(corpus: Corpus) -> Iterator[_Text]:
             body = front_matter.split(document.prose).body
             prose = masks.prose(body, corpus.project.macros.markers)
             shown += [(use.at.line - page.front.offset, use.id) for use in document.uses]
-        yield _Text(page.path, page.front.offset, body, prose, tuple(shown), bool(shown), is_page=True)
+        is_strict = bool(shown) or _RELEASED.match(PurePosixPath(page.path).stem) is not None
+        yield _Text(page.path, page.front.offset, body, prose, tuple(shown), is_strict, is_page=True)
     for document in held.values():
         body = document.prose
         prose = masks.prose(body, corpus.project.macros.markers)

@@ -161,6 +161,11 @@ def test_every_rule_has_a_failing_and_a_passing_page(code: str) -> None:
 def test_a_bare_number_weighs_more_beside_claims(root: Path) -> None:
     assert findings(root, "EV701", "It is 1.8× faster.") == [("docs/page.md", 1, Severity.WARNING)]
     assert findings(root, "EV701", f"{SHOWN}It is 1.8× faster.") == [("docs/page.md", 3, Severity.ERROR)]
+    (root / "docs/releases.md").write_text("It is 1.8× faster.")
+    try:
+        assert findings(root, "EV701", "text") == [("docs/releases.md", 1, Severity.ERROR)]
+    finally:
+        (root / "docs/releases.md").unlink()
 
 
 def test_a_conclusion_from_what_may_not_be_cited_is_an_error(root: Path) -> None:

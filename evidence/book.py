@@ -240,6 +240,15 @@ class Book:
         """Return an item as it is shown; None if its logs do not bear it out."""
         return self._outcome(id_).built
 
+    def log_name(self, series: str) -> str:
+        """Return the name of the log a series stands on.
+
+        Raises:
+            UnknownNameError: no such series or log.
+            RecordError: none of its logs is a record.
+        """
+        return self._standing.name(series)
+
     def log(self, series: str) -> Loaded:
         """Return the log a series stands on: the one the lock names, else the newest; or the dated log itself.
 

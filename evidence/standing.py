@@ -79,13 +79,24 @@ class Standing:
             UnknownNameError: no such series or log.
             RecordError: its file is not a record.
         """
+        found = self._store.load(self.name(series))
         if series in self._store:
-            return self._store.load(series)
-        pinned = self._pins.get(series, "")
-        found = self._store.load(pinned) if pinned in self._store else self.choice(series).newest
+            return found
         if series not in self._stands:
             self._stands[series] = _stand(found)
         return found
+
+    def name(self, series: str) -> str:
+        """Return the name of the log a series stands on; whether a pinned log can be read is not asked.
+
+        Raises:
+            UnknownNameError: no such series or log.
+            RecordError: none of its logs is a record.
+        """
+        if series in self._store:
+            return series
+        pinned = self._pins.get(series, "")
+        return pinned if pinned in self._store else self._newest(series)
 
     def stand(self, series: str) -> Stand:
         """Return what a lock says of a series; its log is read once, whoever asked for it first.
@@ -110,31 +121,39 @@ class Standing:
         return self._choices[series]
 
     def _choose(self, series: str) -> Choice:
-        entries = self._store.series_of(series)
         name = self._pins.get(series, "")
         pinned = self._store.load(name) if name in self._store else None
-        if len(entries) == 1:
-            only = self._store.load(entries[0].log)
-            return Choice(pinned, only, (), device_of(only.record))
-        cited = [entry for entry in entries if entry.log not in self._set_aside]
-        since = log_date(name) if pinned is not None and name not in self._set_aside else ""
-        # A date never decreases along a series: what is older than the pinned log is not read again.
-        rivals = self._outlined([entry.log for entry in cited if log_date(entry.log) >= since]) or (
-            self._outlined([pinned.entry.log if pinned is not None else entry.log for entry in entries])
-        )
-        if not rivals:
-            return Choice(pinned, self._store.newest(series), (), "")
-        first = self._outlined([entry.log for entry in cited[:1]]) or rivals
-        device = next(iter(first.values())).device
-        at_home = [log for log, outline in rivals.items() if outline.device == device]
-        newest = self._store.load(at_home[-1]) if at_home else pinned or self._store.load(list(rivals)[-1])
-        since_pinned = None if pinned is None else _order(pinned.entry.log, outline_of(pinned.record))
+        newest = self._store.load(self._newest(series))
+        rivals, device = self._rivals(series)
+        since = None if pinned is None else _order(name, outline_of(pinned.record))
         strangers = [
             self._store.load(log)
             for log, outline in rivals.items()
-            if outline.device != device and (since_pinned is None or _order(log, outline) >= since_pinned)
+            if outline.device != device and (since is None or _order(log, outline) >= since)
         ]
         return Choice(pinned, newest, tuple(strangers), device)
+
+    def _newest(self, series: str) -> str:
+        """Return the log on the first device that started last, of those without a status, if there are any."""
+        rivals, device = self._rivals(series)
+        if not rivals:
+            return self._store.newest(series).entry.log
+        at_home = [log for log, outline in rivals.items() if outline.device == device]
+        pinned = self._pins.get(series, "")
+        return at_home[-1] if at_home else pinned if pinned in self._store else list(rivals)[-1]
+
+    def _rivals(self, series: str) -> tuple[dict[str, Outline], str]:
+        """Return the logs a series could stand on, in order of start, and the device it began on."""
+        logs = [entry.log for entry in self._store.series_of(series)]
+        cited = logs if len(logs) == 1 else [log for log in logs if log not in self._set_aside]
+        pinned = self._pins.get(series, "")
+        is_pinned = pinned in self._store
+        since = log_date(pinned) if is_pinned and pinned not in self._set_aside else ""
+        # A date never decreases along a series: what is older than the pinned log is not read again.
+        rivals = self._outlined(log for log in cited if log_date(log) >= since)
+        rivals = rivals or self._outlined([pinned] if is_pinned else logs)
+        first = self._outlined(cited[:1]) or rivals
+        return rivals, next(iter(first.values())).device if first else ""
 
     def _outlined(self, logs: Iterable[str]) -> dict[str, Outline]:
         """Return the outlines of the logs that load, in order of start; the others have their own finding."""

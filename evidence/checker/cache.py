@@ -130,35 +130,41 @@ def _names_in(folder: str) -> str:
 def _sources(project: Project) -> Iterator[str]:
     """Yield a line for each file that a check may read."""
     listed = [f"{project.root}/{name}" for name in _SETTINGS]
-    listed += _walk(project.docs, frozenset())
+    listed += _walk(project.docs)
     repository = Repository.find(project.root)
     if repository is None:
-        listed += _walk(project.root, frozenset())
+        listed += _walk(project.root)
     else:
         yield repository.state()
         names, ignored = repository.files(), repository.ignored()
         yield from (*names, *ignored)
         if any(f"{project.root}/".startswith(f"{repository.root}/{name}") for name in ignored):
-            listed += _walk(project.root, frozenset())
+            listed += _walk(project.root)
         docs = f"{project.docs}/"
         for path in (f"{repository.root}/{name[2:]}" for name in names):
             if not path.startswith(docs):
-                listed += _walk(Path(path), frozenset()) if os.path.isdir(path) else (path,)  # noqa: PTH112 - hot
+                listed += _walk(Path(path)) if os.path.isdir(path) else (path,)  # noqa: PTH112 - hot
     yield from _lines(listed)
 
 
-def _walk(folder: Path, above: frozenset[Path]) -> list[str]:
-    """Return all that lies below a folder, links followed, but each folder once on the way down; nothing of git's."""
-    here = folder.resolve()
-    if here in above or folder.name == ".git":
-        return []
+def _walk(folder: Path) -> list[str]:
+    """Return all that lies below a folder, but nothing of git's; where links lead to one folder, it is entered once."""
     found: list[str] = []
-    with os.scandir(folder) as entries:
-        for entry in sorted(entries, key=lambda entry: entry.name):
-            if entry.is_dir():
-                found += _walk(Path(entry.path), above | {here})
-            if not entry.is_dir(follow_symlinks=False):
-                found.append(entry.path)
+    entered: set[str] = set()
+    folders = [str(folder)]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                is_link = entry.is_symlink()
+                is_folder = entry.is_dir()
+                if is_link or not is_folder:
+                    found.append(entry.path)
+                if is_link and is_folder:
+                    target = os.path.realpath(entry.path)
+                    is_folder = target not in entered
+                    entered.add(target)
+                if is_folder and entry.name != ".git":
+                    folders.append(entry.path)
     return found
 
 

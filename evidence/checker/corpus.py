@@ -425,9 +425,15 @@ class Corpus:
         if series in self._names:
             return series
         try:
-            return self.book.log(series).entry.log
+            log = self.book.log_name(series)
         except EvidenceError:
             return ""
+        return "" if log in self.memory.unread else log
+
+    @functools.cached_property
+    def citable(self) -> frozenset[str]:
+        """Every series and log of the store."""
+        return self._names | {entry.series for entry in self.store.entries}
 
     @functools.cached_property
     def _names(self) -> frozenset[str]:

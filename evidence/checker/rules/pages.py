@@ -72,10 +72,8 @@ def _require_subject(corpus: Corpus, call: Call, signature: Signature) -> None:
             (book.value if call.macro == "value" else book.diagnostic)(call.subject, call.arguments[1])
     elif signature.refers == "figure" and call.subject:
         corpus.pictures.named(call.subject)
-    elif signature.refers == "log" and call.subject:
-        names = {entry.log for entry in corpus.store.entries} | {entry.series for entry in corpus.store.entries}
-        if call.subject not in names:
-            raise UnknownNameError("log", call.subject, names)
+    elif signature.refers == "log" and call.subject and call.subject not in corpus.citable:
+        raise UnknownNameError("log", call.subject, corpus.citable)
 
 
 @corpus_rule("EV703", "non-literal-id")

@@ -91,6 +91,9 @@ def duplicate_record(corpus: Corpus) -> Iterator[Finding]:
     ## How to fix it
     Remove the log that is the copy: the one whose path does not agree with how it was measured.
     """
+    memory = corpus.memory
+    if not memory.repeated and _all_differ(memory.prints) and _all_differ(memory.shapes):
+        return
     first_with: dict[int, str] = {}
     shaped: dict[int, list[str]] = {}
     for log, prints in sorted(corpus.memory.prints.items()):
@@ -106,6 +109,10 @@ def duplicate_record(corpus: Corpus) -> Iterator[Finding]:
             yield _copy(corpus, log, message)
         for one in shapes:
             shaped.setdefault(one, []).append(log)
+
+
+def _all_differ(prints: Mapping[str, Collection[int]]) -> bool:
+    return len(set().union(*prints.values())) == sum(map(len, prints.values()))
 
 
 def _copy(corpus: Corpus, log: str, message: str) -> Finding:

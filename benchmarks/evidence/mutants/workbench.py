@@ -120,6 +120,8 @@ class Mutant:
     def consumers(self) -> frozenset[str]:
         """Return every path where a finding about what was touched may stand: its files, and whatever reads them."""
         found = set(self.touched)
+        if "mkdocs.yml" in found:  # every page is built as the configuration says
+            found.update(path.relative_to(self.root).as_posix() for path in (self.root / "docs").glob("*.md"))
         logs = {"/".join(path.removeprefix(f"{LOGS}/").split("/")[:2]) for path in found if path.startswith(LOGS)}
         if logs:
             found.add(LEDGER)

@@ -28,7 +28,7 @@ from benchmarks.evidence.mutants.workbench import mutate
 from evidence import ledger, lock, printed, statistics, units
 from evidence.book import Book
 from evidence.checker.catalogue import RULES
-from evidence.checker.corpus import Corpus
+from evidence.checker.corpus import Corpus, Options
 from evidence.checker.runs import run
 from evidence.diagnostics import Severity
 from evidence.errors import ComparisonError
@@ -262,7 +262,7 @@ def copy_docs(project: Path, target: Path) -> Path:
 
 def refused(root: Path) -> bool:
     """Say whether the package finds an error."""
-    return run(RULES, Corpus(Project.find(root))).count(Severity.ERROR) > 0
+    return run(RULES, Corpus(Project.find(root), Options(processes=1))).count(Severity.ERROR) > 0
 
 
 @pytest.mark.parametrize("change", RECORDS, ids=lambda change: change.__name__)

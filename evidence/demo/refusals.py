@@ -59,7 +59,7 @@ def _swapped(path: str, old: str, new: str) -> Callable[[Demo], None]:
 def _relocked(demo: Demo) -> None:
     target = demo.root / "docs/claims" / LOCK
     text = target.read_text(encoding="utf-8")
-    target.write_text(re.sub(r"finishes [\d.]+×", "finishes 99×", text), encoding="utf-8")
+    target.write_text(re.sub(r"takes [\d.]+×", "takes 99×", text), encoding="utf-8")
 
 
 def _red(document: dict[str, Any]) -> None:
@@ -88,7 +88,7 @@ REFUSALS = (
     Refusal(
         "The statement says more than was measured",
         "EV604",
-        _swapped(CLAIMS, "finishes {ratio}", "always finishes {ratio}"),
+        _swapped(CLAIMS, "takes {ratio}", "always takes {ratio}"),
     ),
     Refusal("A series is misspelt", "EV601", _swapped(CLAIMS, "series: demo/counting", "series: demo/countign")),
     Refusal("A printed value is edited in the lock", "EV610", _relocked),

@@ -27,7 +27,7 @@ _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _MATHS = re.compile(
     r"\$\$.+?\$\$|\\\(.+?\\\)|\\\[.+?\\\]|(?<![\\$\w])\$(?![\s$])[^$\n]+?(?<![\s\\])\$(?![\w$])", re.DOTALL
 )
-_TARGET = re.compile(r"\](\((?:[^()\n\"]|\([^()\n]*\))*)")
+_TARGET = re.compile(r"\](\((?:[^()\n\"]|\([^()\n]*\))*)(?=\)|\"[^\n\"]*\"[ \t]*\))")
 _DEFINITION = re.compile(r"^[ ]{0,3}\[(?!\^)[^\]\n]+\]:[^\n\"]*", re.MULTILINE)
 _SHOWN = re.compile(
     r"\b(?:title|alt|aria-label|label|placeholder|content)[ \t\n]*=[ \t\n]*(?:\"([^\"<>]*)\"|'([^'<>]*)')",
@@ -102,7 +102,7 @@ def _maths(match: re.Match[str]) -> str:
     return match[0].replace("$", BLANK) if _FACTOR.fullmatch(match[0]) else _blank(match[0])
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=256)
 def code(body: str) -> str:
     """The body without code: fences, indented blocks, code spans and the elements that hold raw text."""
     without = blocks(body)
@@ -132,15 +132,16 @@ def jinja(body: str, markers: Mapping[str, str]) -> str:
 
 
 def _jinja(body: str, markers: Mapping[str, str], *, shows_literals: bool) -> str:
-    def blanked(match: re.Match[str]) -> str:
-        """An expression; what it prints by itself is text, however it came into braces."""
-        is_text = shows_literals and match[0][1] != "#" and not _CALL.search(match[0])
-        return _blank_but(match[0], _LITERAL) if is_text else _blank(match[0])
-
     for kind in ("comment", "block", "variable"):
         start, end = markers[f"{kind}_start_string"], markers[f"{kind}_end_string"]
-        if start in body:
-            body = re.sub(f"{re.escape(start)}.*?{re.escape(end)}", blanked, body, flags=re.DOTALL)
+        parts, at = [], 0
+        while (first := body.find(start, at)) >= 0 and (last := body.find(end, first)) >= 0:
+            inside = body[first : last + len(end)]
+            # What an expression prints by itself is text, however it came into braces.
+            is_text = shows_literals and kind != "comment" and not _CALL.search(inside)
+            parts += [body[at:first], _blank_but(inside, _LITERAL) if is_text else _blank(inside)]
+            at = last + len(end)
+        body = "".join([*parts, body[at:]])
     return body
 
 
@@ -206,7 +207,7 @@ def blocks(body: str) -> str:
     return _split(body)[0]
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=256)
 def _split(body: str) -> tuple[str, tuple[int, ...]]:
     """The body without fenced and indented code, and the numbers of the lines of the latter."""
     indented: list[int] = []

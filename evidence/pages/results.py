@@ -72,10 +72,14 @@ def tables(prose: str) -> Tables:
         return Tables((), prose)
     lines = prose.split("\n")
     found: list[Typed] = []
+    index = at_offset = end = 0
     for match in _RULE.finditer(prose):
         if "|" not in match[0] or "-" not in match[0]:
             continue
-        index = prose.count("\n", 0, match.start())
+        index += prose.count("\n", at_offset, match.start())
+        at_offset = match.start()
+        if index < end:
+            continue
         end = index + 1
         while end < len(lines) and "|" in lines[end]:
             end += 1

@@ -1,10 +1,16 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidence.pages.results import tables, typed, typed_output
+from evidence.pages import masks
+from evidence.pages.results import spoken_code, tables, typed, typed_output
+from evidence.pages.sections import sections
+from evidence.pages.words import comparisons, conclusions, typed_stances
+from evidence.project import MacroSettings
 
 PIECES = st.sampled_from(
     [
@@ -69,3 +75,48 @@ def test_pasted_output_is_found_and_code_is_not() -> None:
     assert [one.line for one in typed_output("a\n\n```text\nthroughput: 550 tok/s\n```")] == [3]
     assert list(typed_output("```python\nx = '550 tok/s'\n```")) == []
     assert list(typed_output("```bash\nbench --rate 550 req/s\n```")) == []
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *(
+            "1.8x ",
+            "|-|\n",
+            "| a | ms |\n|-|-|\n| b | 1 |\n",
+            "<table><td>",
+            "<pre>\n",
+            "](",
+            '](a "',
+            "$1x",
+            '<a title="1.8x faster',
+            "`1.8x faster` ",
+        ),
+        *(
+            "twice the ",
+            "times ",
+            "a factor of ",
+            "speedup of ",
+            "within ",
+            "e.g. ",
+            "{{ '",
+            "1/2/3",
+            "is faster than ",
+            "[a]: b ",
+            "```\n1.8x\n",
+            "    1.8x\n\n",
+        ),
+        *("cut latency ", "1,1,", "→ 1 s ", "for the a ", "- 1 - 1", "torch ", "measured ", "NVIDIA A"),
+    ],
+)
+def test_reading_is_linear_in_hostile_text(unit: str) -> None:
+    text = (unit * 40_000)[:40_000]
+    started = time.process_time()
+    prose = masks.prose(text, MacroSettings().markers)
+    typed(prose, text)
+    list(spoken_code(text))
+    list(comparisons(prose))
+    list(conclusions(prose))
+    list(typed_stances(prose))
+    sections(prose)
+    assert time.process_time() - started < 4

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from evidence.pages import masks, shell
 from evidence.pages.programs import Program, program_of
+from evidence.pages.session import Session, Simple
 
 SHELLS = frozenset({"bash", "sh", "shell", "console", "zsh", "shell-session", "shellsession", "sh-session", "terminal"})
 _CONSOLES = frozenset({"console", "shell-session", "shellsession", "sh-session", "terminal"})
@@ -102,7 +103,7 @@ def commands(body: str) -> Iterator[Command]:
 
     Blocks are read as one session: what one sets, the next one knows.
     """
-    session = shell.Session()
+    session = Session()
     for block in sorted((*_fenced(body), *_indented(body)), key=lambda block: block.above):
         if _is_shell(block.language, block.lines):
             may_be_output = block.language in _CONSOLES and not any(_PROMPT.match(line) for line in block.lines)
@@ -153,9 +154,9 @@ def inline_commands(body: str) -> Iterator[Command]:
             yield from read_commands(" ".join(text.split()), above)
 
 
-def read_commands(text: str, above: int = 0, session: shell.Session | None = None) -> Iterator[Command]:
+def read_commands(text: str, above: int = 0, session: Session | None = None) -> Iterator[Command]:
     """Yield the commands of a shell text that stands `above` lines down; a shell's refusal is the last of them."""
-    session = session or shell.Session()
+    session = session or Session()
     try:
         for simple in shell.read(text, session):
             yield _command(simple, above, session)
@@ -164,7 +165,7 @@ def read_commands(text: str, above: int = 0, session: shell.Session | None = Non
         yield Command(above + error.line, line, (), Program("", ""), fault=error.message)
 
 
-def _command(simple: shell.Simple, above: int, session: shell.Session) -> Command:
+def _command(simple: Simple, above: int, session: Session) -> Command:
     words = tuple(word.text for word in simple.words)
     return Command(
         line=above + simple.line,

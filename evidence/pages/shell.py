@@ -6,10 +6,10 @@ What only running would tell (a command's output, a variable that the text does 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
 from evidence.errors import EvidenceError
+from evidence.pages.session import Session, Simple, Word
 
 GIVEN = frozenset(
     {
@@ -37,7 +37,6 @@ _REDIRECTION = re.compile(r"(?:\d+|&)?(<<<|<<-?|>>|>\||>&|<&|<>|[<>])")
 _STAND_IN = re.compile(r"<[A-Za-z](?:[\w .:/|-]*[\w.])?>(?=[\s\"'/:=,;)]|$)")
 """`<model>`, which a shell would take for two redirections and a reader takes for something to fill in."""
 _DEEPEST = 20
-_CLONE = re.compile(r"(?:.*/)?([^/]+?)(?:\.git)?/?")
 
 
 class ShellError(EvidenceError):
@@ -47,47 +46,6 @@ class ShellError(EvidenceError):
         """Carry the line beside the reason."""
         super().__init__(message)
         self.line = line
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """One word with the variables that the text sets put in."""
-
-    text: str
-    raw: str
-    unset: tuple[str, ...] = ()
-    """Variables in it that nothing sets."""
-    is_open: bool = False
-    """It holds what only running would tell: the output of a command, a loop's variable, a pattern."""
-
-
-@dataclass(frozen=True, slots=True)
-class Simple:
-    """One simple command: what it is called with, and where it stands."""
-
-    line: int
-    raw: str
-    words: tuple[Word, ...]
-    assigned: Mapping[str, str]
-    """Variables set before it for it, and those exported above it."""
-    directory: str | None
-    """Where it runs, from where the text starts; None where that cannot be told."""
-    writes: tuple[str, ...] = ()
-    """Files that its output goes to."""
-
-
-@dataclass(slots=True)
-class Session:
-    """What earlier text of a page leaves behind for later text: variables, the directory, and files fetched or made."""
-
-    variables: dict[str, str | None] = field(default_factory=dict)
-    """Name -> value; None where only running would tell."""
-    exported: set[str] = field(default_factory=set)
-    directory: str | None = "."
-    made: set[str] = field(default_factory=set)
-    """Paths that earlier commands write, fetch or copy."""
-    cloned: dict[str, str] = field(default_factory=dict)
-    """Folder -> address of each repository cloned."""
 
 
 def read(text: str, session: Session | None = None) -> Iterator[Simple]:
@@ -229,58 +187,8 @@ class _Reader:
             self.session.variables.update(own)
             return Simple(line, raw, (), assigned, self.session.directory, writes) if writes else None
         made = Simple(line, raw, tuple(words), assigned, self.session.directory, writes)
-        self._follow(made)
+        self.session.follow(made)
         return made
-
-    def _follow(self, made: Simple) -> None:
-        """Keep what a command changes for those after it."""
-        name, rest = made.words[0].text, [word.text for word in made.words[1:]]
-        arguments = [text for text in rest if not text.startswith("-")]
-        session = self.session
-        session.made.update(made.writes)
-        if name in ("export", "declare", "local", "readonly", "typeset"):
-            for word in made.words[1:]:
-                variable, is_set, value = word.text.partition("=")
-                session.exported.add(variable)
-                if is_set:
-                    session.variables[variable] = None if word.is_open else value
-                else:
-                    session.variables.setdefault(variable, None)
-        elif name in ("read", "mapfile", "getopts"):
-            session.variables.update(dict.fromkeys(arguments))
-        elif name == "unset":
-            for variable in arguments:
-                session.variables.pop(variable, None)
-        elif name in ("cd", "pushd"):
-            session.directory = self._entered(arguments[0] if arguments else None)
-        elif name == "popd":
-            session.directory = None
-        elif name == "git" and arguments[:1] == ["clone"] and len(arguments) > 1:
-            folder = arguments[2] if len(arguments) > 2 else (_CLONE.fullmatch(arguments[1]) or [arguments[1]] * 2)[1]
-            session.cloned[folder] = arguments[1]
-        elif "venv" in rest[:2] or name == "virtualenv":
-            session.made.update(arguments)
-        elif name in ("curl", "wget", "unzip", "tar", "cp", "mv", "touch", "mkdir", "tee", "ln", "gh", "hf", "scp"):
-            session.made.update(arguments)
-            session.made.update(text.rpartition("/")[2] for text in arguments)
-
-    def _entered(self, target: str | None) -> str | None:
-        """Return where `cd` leads: a repository that was cloned is where a reader of the page starts anyway."""
-        here = self.session.directory
-        if target is None or target.startswith(("/", "~", "-", "$")) or here is None:
-            return None
-        top, _, below = target.partition("/")
-        if here == "." and top in self.session.cloned:
-            here, target = f"clone:{top}", below
-        parts = [] if here == "." else here.split("/")
-        for part in target.split("/"):
-            if part == "..":
-                if not parts:
-                    return None
-                parts.pop()
-            elif part not in ("", "."):
-                parts.append(part)
-        return "/".join(parts) or "."
 
     def _skip_comment(self) -> None:
         end = self.text.find("\n", self.position)

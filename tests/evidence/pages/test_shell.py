@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidence.pages.shell import Session, ShellError, Simple, read
+from evidence.pages.session import Session, Simple
+from evidence.pages.shell import ShellError, read
 
 
 def words(text: str) -> list[list[str]]:
@@ -95,6 +96,8 @@ def test_directories_are_followed() -> None:
     assert last("cd /tmp && d").directory is None
     assert last("git clone https://x.org/me/tool.git\ncd tool\nd").directory == "clone:tool"
     assert last("git clone https://x.org/me/tool.git\ncd tool\ncd src && d").directory == "clone:tool/src"
+    assert last("git clone --depth 1 -b v1 https://x.org/me/tool here && cd here && d").directory == "clone:here"
+    assert last("git clone --depth 1 git@x.org:me/tool.git && cd tool && d").directory == "clone:tool"
 
 
 def test_a_session_goes_on_in_the_next_text() -> None:

@@ -32,6 +32,8 @@ from evidence.store import Store
 STALE, UNKNOWN = "EV709", "EV702"
 SUFFIXES = (".md", ".markdown")
 
+_ALWAYS_HELD = ("README.md", "CHANGELOG.md")
+"""What a reader meets first: no setting leaves it out."""
 _LOG_OF_CHANGES = re.compile(r"(change|release|history|news)", re.IGNORECASE)
 _SYNC = "run `evidence sync`"
 _MAXIMUM_BYTES = 5 * 1024 * 1024
@@ -147,7 +149,7 @@ class Documents:
 def paths(project: Project, repository: Repository | None, ignored: Sequence[str] = ()) -> tuple[Path, ...]:
     """Return the Markdown files outside the site: those that git does not ignore, without git those of the root.
 
-    `ignored` leaves some out, in the form of .gitignore: `["/tests/"]`.
+    `ignored` leaves some out, in the form of .gitignore: `["/tests/"]`; never README.md and CHANGELOG.md of the root.
     """
     from pathspec import GitIgnoreSpec
 
@@ -159,7 +161,8 @@ def paths(project: Project, repository: Repository | None, ignored: Sequence[str
     kept = (
         path for path in found if not path.is_relative_to(project.docs) and path.is_file() and not path.is_symlink()
     )
-    return tuple(sorted(path for path in kept if not unwanted.match_file(project.name(path))))
+    front = {project.root / name for name in _ALWAYS_HELD}
+    return tuple(sorted(path for path in kept if path in front or not unwanted.match_file(project.name(path))))
 
 
 def read(path: Path, project: Project) -> Document:
@@ -192,6 +195,9 @@ def load(found: Iterable[Path], project: Project, claims: Holding) -> Documents:
                 documents.append(read(path, project))
         except ProjectError as error:
             findings.append((STALE, Finding(Location(project.name(path)), error.message, error.fix)))
+        except OSError as error:
+            message = f"cannot be read: {error.strerror or error}"
+            findings.append((STALE, Finding(Location(project.name(path)), message, "make it a file that can be read")))
     held = hold(documents, claims)
     return Documents(held.held, (*findings, *held.findings), held.sentences)
 

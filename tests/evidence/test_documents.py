@@ -329,6 +329,17 @@ def test_a_file_outside_the_project_or_not_text_is_refused(tmp_path: Path) -> No
         read(project.root / "README.md", project)
 
 
+def test_a_file_that_cannot_be_read_is_a_finding_and_the_others_are_held(tmp_path: Path) -> None:
+    project = Project.find(write_project(tmp_path))
+    store = Store(project.logs)
+    (tmp_path / "BAD.md").write_bytes(b"\xff")
+    (tmp_path / "README.md").write_text(f"It is <!-- evidence: says toy-fused -->{CLOSE}")
+    files = [tmp_path / "BAD.md", tmp_path / "GONE.md", tmp_path / "README.md", tmp_path / "docs/../README.md"]
+    found = load(files, project, Holding(Book(project, store), store, project.docs))
+    assert [one.document.name for one in found.held] == ["README.md"]
+    assert [(code, finding.at.path) for code, finding in found.findings] == [("EV709", "BAD.md")]
+
+
 # Laws.
 
 

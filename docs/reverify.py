@@ -796,8 +796,9 @@ class Printed:
         """Take evidence.json as read, the logs by name, and where problems go."""
         self.figures, self.claims, self.tables = (published[key] for key in ("figures", "claims", "tables"))
         self.logs, self.say, self.count = logs, say, 0
-        self.rows = {}
+        self.rows, self.placed = {}, {}
         for one in self.figures:
+            self.placed.setdefault((one["of"], one["at"]), []).append(one)
             if one["at"] == "table":
                 self.rows.setdefault((one["of"], one["row"]), {})[one["column"]] = one
         for name, log in published["logs"].items():
@@ -1232,7 +1233,7 @@ class Pages:
         id_, _ = self.target(element)
         interval = [one.strip("[]") for one in texts(element, "span") if one.startswith("[")]
         shown = texts(element, "b"), interval
-        figures = [one for one in self.printed.figures if one["of"] == id_ and one["at"] == "value"]
+        figures = self.printed.placed.get((id_, "value"), [])
         if shown not in [
             ([visible(one["text"], 2000)], [one["interval"]] if one["interval"] else []) for one in figures
         ]:
@@ -1250,10 +1251,10 @@ class Pages:
 
     def board(self, element):
         """Hold the board of all claims."""
+        claims = {visible(one["says"], 400): one for one in self.printed.claims.values()}
         for row in next(element.find("tbody")).find("tr"):
-            head = next(row.find("th"))
-            said = head.text(("small",))
-            claim = next((one for one in self.printed.claims.values() if visible(one["says"], 400) == said), None)
+            said = next(row.find("th")).text(("small",))
+            claim = claims.get(said)
             if claim is None:
                 raise Fault(f"{said!r} is no claim of {FIGURES}")
             require_equal(texts(row, ".ev-chip"), [claim["word"]])
@@ -1287,7 +1288,7 @@ class Pages:
         id_ = next(
             (id_ for anchored, id_ in self.tables.items() if re.match(rf"{anchored}-(bars|forest)-\d", title)), None
         )
-        figures = [one for one in self.printed.figures if (one["of"], one["at"]) == (id_, "table")]
+        figures = self.printed.placed.get((id_, "table"), [])
         known = {""}
         for one in figures:
             interval = span(one.get("interval", ["", ""]))

@@ -1,4 +1,4 @@
-"""Two ways of counting letters, and a timer: what `evidence demo` measures, in one process an arm at a time.
+"""Owns two ways of counting letters, and their timer: what `evidence demo` measures, one arm in a process.
 
 `python counting.py counter` prints one process's samples as JSON. It needs nothing but the standard library, and takes
 processor time, because a demo must not depend on what else a machine is doing.

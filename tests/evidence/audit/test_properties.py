@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evidence.audit import quantities
-from evidence.audit.index import bits, fitting, members
-from evidence.audit.pages import read
-from evidence.audit.verdicts import Verdict
+from evidence.audit import quantities, report
+from evidence.audit.auditing import judge
+from evidence.audit.documents import rows_of
+from evidence.audit.index import Index, bits, fitting, members
+from evidence.audit.pages import read, vocabulary
+from evidence.audit.verdicts import Audit, Verdict
 from tests.evidence.audit.pairs import audited, kernel_logs, kernel_page, speeds
 
 _RESULT = re.compile(r"(?<=\| )\d+\.\d\d(?= \|)")
@@ -110,3 +113,56 @@ def test_any_text_is_a_page(text: str) -> None:
 def test_any_table_is_a_page(text: str) -> None:
     page = read(text.encode(), "page.md")
     assert all(one.at.line >= 1 for one in page.numbers)
+
+
+_TOKENS = st.sampled_from(
+    [
+        "emu",
+        "rhea",
+        "batch",
+        "64",
+        "1.5",
+        "3.25x",
+        "12 %",
+        "nan",
+        "",
+        "0",
+        "-7",
+        "2,048",
+        "1.5e300",
+        "~550",
+        "±",
+        "|",
+        "ms",
+        "->",
+    ]
+)
+_ROWS = st.lists(
+    st.dictionaries(
+        st.sampled_from(["model", "batch", "time_ms", "tok_s", "ratio", "samples"]),
+        st.sampled_from(["emu", "rhea", 64, 1.5, 3.25, 0, -7, 2048, None, "nan", 1e308, [1.5, 2.5], {"a": 1, "b": 64}]),
+        min_size=1,
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.lists(_TOKENS, min_size=1, max_size=5), min_size=1, max_size=6), st.text(max_size=40), _ROWS)
+def test_any_page_against_any_file_gives_each_number_one_verdict(
+    grid: list[list[str]], words: str, rows: list[dict[str, object]]
+) -> None:
+    table = ["| " + " | ".join(cells) + " |" for cells in grid]
+    table.insert(1, "|---" * len(grid[0]) + "|")
+    text = "\n".join(["# emu", words, "", *table, "", " ".join(token for cells in grid for token in cells)])
+    page = read(text.encode("utf-8", "replace"), "page.md")
+    index = Index(vocabulary([page]))
+    for row in rows_of(json.dumps(rows).encode(), "run.json", []):
+        index.add(row)
+    index.close()
+    judged, _ = judge([page], index)
+    assert [one.printed for one in judged] == list(page.numbers)
+    audit = Audit(judged, (), (), 1, len(index.rows), len(index))
+    assert report.text(audit)
+    assert json.loads(report.json_text(audit))

@@ -58,13 +58,13 @@ def propose(run: Run) -> str:
         "# Proposed from an existing page. Reread each item: what a number means is not in it.",
     ]
     tables: dict[int, list[_Bound]] = defaultdict(list)
-    prose: dict[tuple[str, str, int], list[_Bound]] = defaultdict(list)
+    prose: dict[tuple[str, str], list[_Bound]] = defaultdict(list)
     for one in bound:
         printed = one.judged.printed
         if printed.table is not None:
             tables[id(printed.table)].append(one)
         else:
-            prose[printed.at.path, printed.sentence, printed.at.line].append(one)
+            prose[printed.at.path, printed.sentence].append(one)
     if tables:
         lines.append("tables:")
         for group in tables.values():
@@ -72,7 +72,7 @@ def propose(run: Run) -> str:
     if prose:
         lines.append("claims:")
         for numbers in prose.values():
-            for one in numbers:
+            for one in _said_once(numbers):
                 lines += _claim(run, one, names)
     if not bound:
         lines += ["# no number on these pages comes from an Evidence record", "{}"]
@@ -86,6 +86,17 @@ def _of_records(run: Run, judged: Judged) -> _Bound | None:
     cells = tuple((one, cell) for one in judged.sources if (cell := run.index.rows[one.row].cell) is not None)
     is_whole = len(cells) == len(judged.sources) and not any(one.field.endswith(_BOUNDS) for one, _ in cells)
     return _Bound(judged, cells) if is_whole else None
+
+
+def _said_once(numbers: Sequence[_Bound]) -> list[_Bound]:
+    """Leave out what another number of the sentence says too: a ratio is read from both of its sides."""
+    in_pairs = {(source.row, source.field) for one in numbers if _is_pair(one) for source, _ in one.cells}
+    kept: dict[tuple[tuple[int, str], ...], _Bound] = {}
+    for one in numbers:
+        places = tuple((source.row, source.field) for source, _ in one.cells)
+        if _is_pair(one) or places[0] not in in_pairs:
+            kept.setdefault(places, one)
+    return list(kept.values())
 
 
 def _table(run: Run, group: Sequence[_Bound], names: _Names) -> Iterator[str]:
@@ -201,10 +212,10 @@ def _importing(file: str) -> str:
 
 def _title(printed: Printed) -> str:
     """Return the nearest heading of a table without its digits: a title may not hold numbers."""
-    for text in reversed(printed.context):
+    for text in (*reversed(printed.context[:-1]), *printed.context[-1:]):  # the last is the line before the table
         kept = " ".join(word for word in re.findall(r"[^\W\d_]{3,}", text))
         if kept:
-            return kept[:80]
+            return kept[:80].capitalize()
     return ""
 
 

@@ -285,10 +285,8 @@ class Derivation:
     def _of_fields(self, one: Printed) -> Judged:
         """Look for two fields that make a ratio: one field in two rows, or two fields of one row."""
         assert one.quantity is not None
-        if one.table is None:
-            pool = self.binder.pool(one)
-        else:  # the head of a column of ratios names one side of them
-            pool = self.binder.pools.of_row(one.table, one.row)
+        # The head of a column of ratios names one side of them only.
+        pool = self.binder.pool(one) if one.table is None else self.binder.pools.of_row(one.table, one.row)
         if pool.rows.bit_count() > _MOST_ROWS:
             return Judged(
                 one, Verdict.NOWHERE, (), "", "no numbers beside it make it, and its labels point to no few rows"

@@ -231,10 +231,6 @@ class Corpus:
         kept = (pair for pair in self.book.findings if pair not in settled)
         return (*kept, *(pair for pair in self.documents.all_findings if pair[0] != STALE))
 
-    def of(self, code: str) -> tuple[Finding, ...]:
-        """Return what evaluating the claims and tables found for one rule."""
-        return tuple(finding for found, finding in self.attributed if found == code)
-
     @functools.cached_property
     def pinned(self) -> frozenset[str]:
         """The claimed series that the lock names a log for which is there."""
@@ -298,6 +294,12 @@ class Corpus:
         """Every call on every page."""
         for page in self.pages:
             yield from page.calls
+
+    @property
+    def dormant(self) -> Iterator[Call]:
+        """Every call on pages on which no macro runs: EV904 says so, and nothing else should."""
+        for page in self.pages:
+            yield from page.dormant
 
     @functools.cached_property
     def documents(self) -> Documents:
@@ -390,7 +392,7 @@ class Corpus:
 
     def statuses_of(self, log: str) -> tuple[Status | None, ...]:
         """Return the statuses of the items that print from a log."""
-        items = {call.subject for call in self.uses if log in map(self._log_named, self._series_of(call))}
+        items = {call.subject for call in self.uses if log in map(self._log_named, self.series_of(call))}
         return tuple(self.book.status(item) for item in sorted(items)) or (None,)
 
     def limits_commits(self, loaded: Loaded) -> bool:
@@ -407,11 +409,12 @@ class Corpus:
         cited: dict[str, list[Location]] = {}
         for call in self.uses:
             if call.macro in macros:
-                for log in filter(None, map(self._log_named, self._series_of(call))):
+                for log in filter(None, map(self._log_named, self.series_of(call))):
                     cited.setdefault(log, []).append(call.at)
         return {log: tuple(sorted(set(places))) for log, places in cited.items()}
 
-    def _series_of(self, call: Call) -> tuple[str, ...]:
+    def series_of(self, call: Call) -> tuple[str, ...]:
+        """Return the series and logs that a call prints from."""
         if call.macro == "environment":
             return (call.subject,)
         claims = self.book.claims

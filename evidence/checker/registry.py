@@ -36,6 +36,8 @@ class Scope(StrEnum):
     """The whole, once every record has gone by."""
     MARK = "mark"
     """Each record, on demand: what it finds is shown in the stance line and is no diagnostic."""
+    BOOK = "book"
+    """The claims and tables: evaluating them reports it."""
     RUN = "run"
     """The run itself reports it: a crash, an ignore."""
 
@@ -98,6 +100,13 @@ def corpus_rule(
 ) -> Callable[[CorpusCheck], Rule]:
     """Make a rule of a function over the whole corpus."""
     return lambda check: _rule(code, name, severity, waivable, check, Scope.CORPUS)
+
+
+def book_rule(
+    code: str, name: str, severity: Severity = Severity.ERROR, *, waivable: bool = True
+) -> Callable[[Callable[[], None]], Rule]:
+    """Make a rule of a function that is only its page: what evaluating claims and tables finds carries its code."""
+    return lambda page: Rule(code, name, severity, cleandoc(page.__doc__ or ""), waivable, _finds_nothing, Scope.BOOK)
 
 
 def mark(code: str, name: str) -> Callable[[RecordCheck], Rule]:

@@ -95,6 +95,8 @@ class Page:
     waivers: tuple[Waiver, ...]
     prose: str
     """The body with nothing but what a reader reads as text, line for line."""
+    dormant: tuple[Call, ...] = ()
+    """Calls outside code that would run if macros ran on this page."""
 
     def at(self, line: int) -> Location:
         """Return the place of a line of the body."""
@@ -109,15 +111,17 @@ def read_page(path: str, text: str, settings: MacroSettings, *, uri: str = "") -
     reader = _Reader(path, text, front, settings)
     faults = [*reader.front_matter()]
     calls: tuple[Call, ...] = ()
+    dormant: tuple[Call, ...] = ()
     if enabled:
         calls, found = reader.tree()
         faults += found
-    else:
-        faults += reader.unrendered()
+    elif unrendered := [*reader.unrendered()]:
+        faults += unrendered
+        dormant = tuple(call for call in reader.tree()[0] if call.place not in ("code", "comment"))
     faults += reader.snippets()
     prose = masks.prose(front.body, settings.markers)
     ordered = tuple(sorted(faults, key=lambda fault: fault.at))
-    return Page(path, uri, front, enabled, calls, ordered, tuple(waivers(front.body)), prose)
+    return Page(path, uri, front, enabled, calls, ordered, tuple(waivers(front.body)), prose, dormant)
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,5 +76,5 @@ def nothing_checked(corpus: Corpus) -> Iterator[Finding]:
     store = Location(corpus.name(corpus.store.root))
     if logs == 0:
         yield Finding(store, "there is no record below it")
-    elif not corpus.uses:
+    elif not corpus.uses and not any(corpus.dormant):
         yield Finding(corpus.home, f"none of {pages} pages calls a macro of ours")

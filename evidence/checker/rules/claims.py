@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from evidence.book import Unrenderable
 from evidence.checker.corpus import Corpus
-from evidence.checker.registry import corpus_rule
+from evidence.checker.registry import book_rule, corpus_rule
 from evidence.checker.rules.lock import device_refusals
 from evidence.compare import compare
 from evidence.diagnostics import Finding, Location
@@ -22,8 +23,8 @@ from evidence.tables.layout import CellKey
 SENTENCES = ("claim", "says", "value")
 
 
-@corpus_rule("EV601", "unbacked-claim", waivable=False)
-def unbacked_claim(corpus: Corpus) -> Iterable[Finding]:
+@book_rule("EV601", "unbacked-claim", waivable=False)
+def unbacked_claim() -> None:
     """A claim or table names a series, metric, arm, axis and value that its log has.
 
     ## What it checks
@@ -36,11 +37,10 @@ def unbacked_claim(corpus: Corpus) -> Iterable[Finding]:
     Correct the name; the message lists what the log has and names the nearest. If nothing was measured, measure it
     first.
     """
-    return corpus.of("EV601")
 
 
-@corpus_rule("EV602", "contradicted-claim", waivable=False)
-def contradicted_claim(corpus: Corpus) -> Iterable[Finding]:
+@book_rule("EV602", "contradicted-claim", waivable=False)
+def contradicted_claim() -> None:
     """A claim's `expect` is what the log says.
 
     ## What it checks
@@ -54,11 +54,10 @@ def contradicted_claim(corpus: Corpus) -> Iterable[Finding]:
     Reread the statement. If the log is right, write the verdict it gives; if it is not, find out why before measuring
     again.
     """
-    return corpus.of("EV602")
 
 
-@corpus_rule("EV604", "over-scoped")
-def over_scoped(corpus: Corpus) -> Iterable[Finding]:
+@book_rule("EV604", "over-scoped")
+def over_scoped() -> None:
     """A statement claims no more than was measured.
 
     ## What it checks
@@ -71,7 +70,6 @@ def over_scoped(corpus: Corpus) -> Iterable[Finding]:
     ## How to fix it
     Write scope as fields (`{device}`, `{batch}`), and put `.range`, `.geomean` or `{tally}` beside a `.max`.
     """
-    return corpus.of("EV604")
 
 
 @dataclass
@@ -221,12 +219,11 @@ def mixed_devices(corpus: Corpus) -> Iterator[Finding]:
     Write a table a device, or show ratios by device. Give the runs on each device a series of their own, and a log that
     has the wrong name a status.
     """
-    yield from corpus.of("EV607")
     yield from device_refusals(corpus)
 
 
-@corpus_rule("EV608", "mixed-stacks")
-def mixed_stacks(corpus: Corpus) -> Iterable[Finding]:
+@book_rule("EV608", "mixed-stacks")
+def mixed_stacks() -> None:
     """Absolute numbers of two software stacks never stand in one table.
 
     ## What it checks
@@ -238,7 +235,6 @@ def mixed_stacks(corpus: Corpus) -> Iterable[Finding]:
     ## How to fix it
     Rerun the older log on the newer stack, or write a table a stack.
     """
-    return corpus.of("EV608")
 
 
 @corpus_rule("EV611", "cites-superseded")
@@ -260,8 +256,8 @@ def cites_superseded(corpus: Corpus) -> Iterator[Finding]:
             yield Finding(call.at, f"{call.subject} is superseded", f"call {status.superseded_by!r} instead")
 
 
-@corpus_rule("EV612", "cites-do-not-cite", waivable=False)
-def cites_do_not_cite(corpus: Corpus) -> Iterable[Finding]:
+@book_rule("EV612", "cites-do-not-cite", waivable=False)
+def cites_do_not_cite() -> None:
     """No sentence reads evidence that is marked as not to be cited.
 
     ## What it checks
@@ -274,11 +270,10 @@ def cites_do_not_cite(corpus: Corpus) -> Iterable[Finding]:
     ## How to fix it
     Drop the sentence, or measure again and claim the new log.
     """
-    return corpus.of("EV612")
 
 
-@corpus_rule("EV613", "missing-mechanism")
-def missing_mechanism(corpus: Corpus) -> Iterable[Finding]:
+@book_rule("EV613", "missing-mechanism")
+def missing_mechanism() -> None:
     """A claim of better or worse says why, with what shows it, or says that it does not know.
 
     ## What it checks
@@ -291,11 +286,10 @@ def missing_mechanism(corpus: Corpus) -> Iterable[Finding]:
     ## How to fix it
     Write `mechanism: {text: …, evidence: …}`, or `mechanism: {unknown: …}`.
     """
-    return corpus.of("EV613")
 
 
-@corpus_rule("EV614", "missing-limitations")
-def missing_limitations(corpus: Corpus) -> Iterable[Finding]:
+@book_rule("EV614", "missing-limitations")
+def missing_limitations() -> None:
     """A claim says what it does not cover.
 
     ## What it checks
@@ -307,7 +301,6 @@ def missing_limitations(corpus: Corpus) -> Iterable[Finding]:
     ## How to fix it
     Pass `--limitation` to the runner, or write `limitations:` at the claim.
     """
-    return corpus.of("EV614")
 
 
 @corpus_rule("EV615", "unused-claim")
@@ -323,15 +316,15 @@ def unused_claim(corpus: Corpus) -> Iterator[Finding]:
     ## How to fix it
     Call it on its page, or remove it.
     """
-    called = {call.subject for call in corpus.uses}
+    called = {call.subject for call in itertools.chain(corpus.uses, corpus.dormant)}
     for id_ in corpus.book.ids:
         status = corpus.book.status(id_)
         if id_ not in called and (status is None or status.superseded_by is None):
             yield Finding(corpus.book.place(id_), f"{id_} is called on no page")
 
 
-@corpus_rule("EV620", "malformed-claim", waivable=False)
-def malformed_claim(corpus: Corpus) -> Iterable[Finding]:
+@book_rule("EV620", "malformed-claim", waivable=False)
+def malformed_claim() -> None:
     """A claims file is YAML of the documented form.
 
     ## What it checks
@@ -344,11 +337,10 @@ def malformed_claim(corpus: Corpus) -> Iterable[Finding]:
     ## How to fix it
     Mend the line named; the message says what is allowed and what is nearest.
     """
-    return corpus.of("EV620")
 
 
-@corpus_rule("EV621", "duplicate-id", waivable=False)
-def duplicate_id(corpus: Corpus) -> Iterable[Finding]:
+@book_rule("EV621", "duplicate-id", waivable=False)
+def duplicate_id() -> None:
     """Claims and tables of all files share one namespace.
 
     ## What it checks
@@ -360,11 +352,10 @@ def duplicate_id(corpus: Corpus) -> Iterable[Finding]:
     ## How to fix it
     Rename one of the two places named.
     """
-    return corpus.of("EV621")
 
 
-@corpus_rule("EV622", "unknown-field", waivable=False)
-def unknown_field(corpus: Corpus) -> Iterable[Finding]:
+@book_rule("EV622", "unknown-field", waivable=False)
+def unknown_field() -> None:
     """A statement's fields mean something, and it types no number or device by hand.
 
     ## What it checks
@@ -377,4 +368,3 @@ def unknown_field(corpus: Corpus) -> Iterable[Finding]:
     ## How to fix it
     Write the field the message names.
     """
-    return corpus.of("EV622")

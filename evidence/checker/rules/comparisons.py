@@ -10,7 +10,7 @@ from statistics import fmean
 from evidence import statistics
 from evidence.checker.corpus import Corpus, Fault
 from evidence.checker.facts import Facts
-from evidence.checker.registry import corpus_rule, record_rule
+from evidence.checker.registry import book_rule, corpus_rule, record_rule
 from evidence.compare import MINIMUM_PROCESSES, compare, timers_apart
 from evidence.diagnostics import Finding, Severity
 from evidence.errors import ComparisonError
@@ -26,8 +26,8 @@ _EXCESSIVE_SPEEDUP = 10.0
 _SPEEDS = ("s", "1/s", "token/s", "B/s", "FLOP/s")
 
 
-@corpus_rule("EV401", "missing-baseline")
-def missing_baseline(corpus: Corpus) -> Iterable[Finding]:
+@book_rule("EV401", "missing-baseline")
+def missing_baseline() -> None:
     """A ratio is of two arms, and one of them is named as the baseline.
 
     ## What it checks
@@ -39,11 +39,10 @@ def missing_baseline(corpus: Corpus) -> Iterable[Finding]:
     ## How to fix it
     Write `baseline:` with the name of an arm, or `vs:` at the column.
     """
-    return corpus.of("EV401")
 
 
-@corpus_rule("EV402", "environment-differs")
-def environment_differs(corpus: Corpus) -> Iterable[Finding]:
+@book_rule("EV402", "environment-differs")
+def environment_differs() -> None:
     """Compared arms ran on one machine under one stack, unless that is what is compared.
 
     ## What it checks
@@ -56,7 +55,6 @@ def environment_differs(corpus: Corpus) -> Iterable[Finding]:
     ## How to fix it
     Measure both arms on one machine in turn, or declare the axis in the runner if the environment is the change.
     """
-    return corpus.of("EV402")
 
 
 @record_rule("EV403", "workload-differs")
@@ -124,8 +122,8 @@ def _not_as_declared(requests: Requests, workload: EngineWorkload) -> str:
     return f"{flying} are in flight at once, {most} are declared" if most is not None and flying > most else ""
 
 
-@corpus_rule("EV404", "unequal-work")
-def unequal_work(corpus: Corpus) -> Iterable[Finding]:
+@book_rule("EV404", "unequal-work")
+def unequal_work() -> None:
     """Arms that did different amounts of work are compared by rates only.
 
     ## What it checks
@@ -137,11 +135,10 @@ def unequal_work(corpus: Corpus) -> Iterable[Finding]:
     ## How to fix it
     Compare a rate, such as `metric: wall_time/output_tokens`, or measure again with equal work.
     """
-    return corpus.of("EV404")
 
 
-@corpus_rule("EV405", "more-than-one-axis")
-def more_than_one_axis(corpus: Corpus) -> Iterable[Finding]:
+@book_rule("EV405", "more-than-one-axis")
+def more_than_one_axis() -> None:
     """Compared arms differ only in what the record declares as an axis.
 
     ## What it checks
@@ -153,11 +150,10 @@ def more_than_one_axis(corpus: Corpus) -> Iterable[Finding]:
     ## How to fix it
     Measure again with one thing changed, or declare the axis in the runner if the change is meant as a whole.
     """
-    return corpus.of("EV405")
 
 
-@corpus_rule("EV406", "inconclusive")
-def inconclusive(corpus: Corpus) -> Iterable[Finding]:
+@book_rule("EV406", "inconclusive")
+def inconclusive() -> None:
     """A claim of better or worse needs an interval that lies beyond the minimum effect.
 
     ## What it checks
@@ -170,11 +166,10 @@ def inconclusive(corpus: Corpus) -> Iterable[Finding]:
     ## How to fix it
     Say `expect: inconclusive`, or measure with more processes; the note under the claim says about how many.
     """
-    return corpus.of("EV406")
 
 
-@corpus_rule("EV407", "identical-arms-in-mean")
-def identical_arms(corpus: Corpus) -> Iterable[Finding]:
+@book_rule("EV407", "identical-arms-in-mean")
+def identical_arms() -> None:
     """Cells whose arms ran one configuration are noise and leave every mean.
 
     ## What it checks
@@ -186,11 +181,10 @@ def identical_arms(corpus: Corpus) -> Iterable[Finding]:
     ## How to fix it
     Claim cells whose arms differ; the table still shows the others, with a footnote.
     """
-    return corpus.of("EV407")
 
 
-@corpus_rule("EV408", "mean-of-ratios")
-def mean_of_ratios(corpus: Corpus) -> Iterable[Finding]:
+@book_rule("EV408", "mean-of-ratios")
+def mean_of_ratios() -> None:
     """The mean of ratios is the geometric one.
 
     ## What it checks
@@ -203,7 +197,6 @@ def mean_of_ratios(corpus: Corpus) -> Iterable[Finding]:
     ## How to fix it
     Write `{ratio.geomean}`, or leave the word out.
     """
-    return corpus.of("EV408")
 
 
 @corpus_rule("EV409", "geomean-dominated", Severity.WARNING)
@@ -318,8 +311,8 @@ def _beyond_devices(
     return ""
 
 
-@corpus_rule("EV412", "baseline-not-gated")
-def baseline_not_gated(corpus: Corpus) -> Iterable[Finding]:
+@book_rule("EV412", "baseline-not-gated")
+def baseline_not_gated() -> None:
     """A baseline that did not pass its own gate is no baseline.
 
     ## What it checks
@@ -331,7 +324,6 @@ def baseline_not_gated(corpus: Corpus) -> Iterable[Finding]:
     ## How to fix it
     Mend the baseline and measure again, or compare with an arm that passes.
     """
-    return corpus.of("EV412")
 
 
 @corpus_rule("EV413", "weaker-baseline", Severity.WARNING)
@@ -363,8 +355,8 @@ def weaker_baseline(corpus: Corpus) -> Iterator[Finding]:
                 yield Finding(at, message, f"compare with {arm.name}, or read it under `also`")
 
 
-@corpus_rule("EV414", "cross-table-absolute")
-def cross_table_absolute(corpus: Corpus) -> Iterable[Finding]:
+@book_rule("EV414", "cross-table-absolute")
+def cross_table_absolute() -> None:
     """Absolute numbers of two logs are not set side by side in one sentence.
 
     ## What it checks
@@ -376,7 +368,6 @@ def cross_table_absolute(corpus: Corpus) -> Iterable[Finding]:
     ## How to fix it
     Print the ratio that each log gives, or measure both sides in one run.
     """
-    return corpus.of("EV414")
 
 
 @corpus_rule("EV415", "missing-noise-floor", Severity.WARNING)

@@ -11,7 +11,7 @@ from evidence.checker.corpus import Corpus, Fault
 from evidence.checker.registry import corpus_rule, load_rule, record_rule
 from evidence.diagnostics import Finding, Location, Severity
 from evidence.errors import LedgerError, UnknownVersionError
-from evidence.schema import log_date
+from evidence.schema import log_date, series
 from evidence.store import MAXIMUM_LOG_BYTES, RECORD_NAME, Loaded, Problem
 
 _LEAST_SHAPES = 2
@@ -325,6 +325,7 @@ def uncited_log(corpus: Corpus) -> Iterator[Finding]:
     Show the log in a table, also if it shows no gain; or say in a claims file under `logs:` why it is not to be cited.
     """
     cited = {entry.series for entry in corpus.store.entries if entry.log in corpus.cited}
+    cited |= {series(name) for call in corpus.dormant for name in corpus.series_of(call)}
     passed_over = corpus.memory.superseded | corpus.memory.unread
     in_force = {entry.series for entry in corpus.store.entries if not corpus.is_set_aside(entry.log)}
     for entry in corpus.store.entries:

@@ -162,3 +162,10 @@ def test_what_a_claim_waives_is_ignored_for_it_alone(site: Site) -> None:
     report = site.report(today=TODAY)
     assert [one.diagnostic.code for one in report.ignored] == ["EV613"]
     assert "EV613" not in codes(report.diagnostics)
+
+
+def test_macros_that_are_off_are_one_finding(site: Site) -> None:
+    site.add(site.record())
+    page = site.root / "docs" / "index.md"
+    page.write_text("---\nrender_macros: false\n---\n\n" + page.read_text(encoding="utf-8"), encoding="utf-8")
+    assert codes(site.check()) == ["EV904"]

@@ -86,6 +86,11 @@ def render(text: str, readings: Mapping[str, Reading], *parts: str | int) -> tup
     return found
 
 
+def plain(text: str, readings: Mapping[str, Reading], *parts: str | int) -> str:
+    """Fill a template that is shown as plain text."""
+    return "".join(part if isinstance(part, str) else part.text for part in render(text, readings, *parts))
+
+
 def filled(text: str, readings: Mapping[str, Reading], *parts: str | int) -> tuple[str | Figure, ...]:
     """Fill a template, whatever its words then say: for those who have to see what a rerun made of it.
 

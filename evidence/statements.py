@@ -9,15 +9,16 @@ from evidence import sentences, statistics, units
 from evidence.claims import Placed
 from evidence.errors import ItemError
 from evidence.evaluation import CONTRADICTED, CONTROL, Loader, Reading, readings_of, require_expected, tally
+from evidence.mechanisms import mechanism_text, require_mechanism
 from evidence.readings import device_of
 from evidence.schema import Cell
-from evidence.schema.claims import Claim, Mechanism, Status
+from evidence.schema.claims import Claim, Status
 from evidence.stance import computed_limitations, evidence_of, stance_of
 from evidence.statistics import Verdict
 from evidence.store import Loaded
 from evidence.views import Banner, Ratio, Shown, Statement
 
-MISSING_MECHANISM, CONTROL_MOVED, MECHANISM_NOT_FIRED, MISSING_LIMITATIONS = "EV613", "EV309", "EV310", "EV614"
+CONTROL_MOVED, MISSING_LIMITATIONS = "EV309", "EV614"
 DO_NOT_CITE = "EV612"
 
 
@@ -35,13 +36,15 @@ def build(placed: Placed[Claim], load: Loader, log_status: Mapping[str, Status])
     _require_still_control(readings)
     for reading in readings.values():
         require_expected(reading)
-    _require_mechanism(claim, main, readings)
+    require_mechanism(claim.mechanism, main, readings)
     _require_limitations(claim, main.loaded)
     devices = tuple(dict.fromkeys(device_of(reading.loaded.record) for reading in readings.values()))
     for place, text in _free_texts(claim):
         sentences.lint(text, devices, *place)
     _require_named_arms_read(claim.statement, readings)
-    limitations = [_filled(text, readings, "limitations", index) for index, text in enumerate(claim.limitations)]
+    limitations = [
+        sentences.plain(text, readings, "limitations", index) for index, text in enumerate(claim.limitations)
+    ]
     logs = {reading.loaded.entry.log: reading.loaded for reading in readings.values()}
     return Statement(
         id=placed.id,
@@ -52,7 +55,7 @@ def build(placed: Placed[Claim], load: Loader, log_status: Mapping[str, Status])
         note=note_of(readings),
         short_note=note_of({name: r for name, r in readings.items() if not name or _is_worse(r)}),
         stance=stance_of(tuple(logs.values()), cells_of(readings.values())),
-        mechanism=_mechanism_text(claim.mechanism, readings),
+        mechanism=mechanism_text(claim.mechanism, readings),
         kind=main.loaded.entry.log.split("/", 1)[0],
         device=", ".join(devices),
         date=main.loaded.record.started_at.date().isoformat(),
@@ -123,11 +126,6 @@ def _free_texts(claim: Claim) -> Iterator[tuple[tuple[str | int, ...], str]]:
         yield ("status",), claim.status.why
 
 
-def _filled(text: str, readings: Mapping[str, Reading], *parts: str | int) -> str:
-    """Fill a template that is shown as plain text."""
-    return "".join(part if isinstance(part, str) else part.text for part in sentences.render(text, readings, *parts))
-
-
 def _require_still_control(readings: Mapping[str, Reading]) -> None:
     """Hold the reading called `control` still: if it moved, the main effect cannot be attributed."""
     control, main = readings.get(CONTROL), readings[""]
@@ -137,43 +135,6 @@ def _require_still_control(readings: Mapping[str, Reading]) -> None:
     if control.moved and not {"better", "worse"}.isdisjoint(asked):
         message = f"the control moved ({reading_note(control)}), so the effect cannot be attributed"
         raise ItemError(CONTROL_MOVED, message, "also", CONTROL, fix="say expect: inconclusive, or measure again")
-
-
-def _require_mechanism(claim: Claim, main: Reading, readings: Mapping[str, Reading]) -> None:
-    decided = main.is_comparison and main.verdict in (Verdict.BETTER, Verdict.WORSE)
-    mechanism = claim.mechanism
-    if mechanism is None:
-        if decided:
-            fix = "write mechanism: {text, evidence}, or mechanism: {unknown: what was tried}"
-            raise ItemError(MISSING_MECHANISM, f"{main.word} without a mechanism", "mechanism", fix=fix)
-        return
-    if mechanism.evidence is None or mechanism.evidence == "roofline":
-        if mechanism.evidence == "roofline" and not any(w.work for w in main.workloads):
-            raise ItemError(
-                MISSING_MECHANISM,
-                "the log states no work for a roofline reading",
-                "mechanism",
-                fix="name other evidence",
-            )
-        return
-    if mechanism.evidence in readings:
-        reading = readings[mechanism.evidence]
-        if not reading.is_comparison and not any(v.interval.value for v in reading.values(reading.candidate)):
-            raise ItemError(
-                MECHANISM_NOT_FIRED,
-                f"{mechanism.evidence} is zero",
-                "mechanism",
-                "evidence",
-                fix="the mechanism did not fire",
-            )
-        return
-    roles = {artifact.role for artifact in main.loaded.record.artifacts} | (
-        {"profile"} if main.loaded.record.profiles else set()
-    )
-    if mechanism.evidence not in roles:
-        known = ", ".join(["roofline", *sorted(roles), *(name for name in readings if name)])
-        message = f"no evidence {mechanism.evidence!r} in {main.loaded.entry.log}"
-        raise ItemError(MISSING_MECHANISM, message, "mechanism", "evidence", fix=f"name one of: {known}")
 
 
 def _require_limitations(claim: Claim, loaded: Loaded) -> None:
@@ -234,11 +195,3 @@ def reading_note(reading: Reading) -> str:
         words.append(f"minimum effect raised to {units.format_number(100 * reading.effect, 1)} % by {by}")
     reasons = dict.fromkeys(one.reason for one in reading.comparisons if one.reason)
     return ", ".join(filter(None, [*words, *list(reasons)[:2]]))
-
-
-def _mechanism_text(mechanism: Mechanism | None, readings: Mapping[str, Reading]) -> str:
-    if mechanism is None:
-        return ""
-    if mechanism.unknown is not None:
-        return f"Mechanism not established: {_filled(mechanism.unknown, readings, 'mechanism', 'unknown')}"
-    return f"{_filled(mechanism.text or '', readings, 'mechanism', 'text')} ({mechanism.evidence})"

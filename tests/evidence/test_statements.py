@@ -12,7 +12,7 @@ import pytest
 
 from evidence.claims import Placed
 from evidence.errors import ItemError, RecordError
-from evidence.schema import Record, Setting
+from evidence.schema import Record, Setting, Work
 from evidence.schema.claims import Claim, Status
 from evidence.statements import build
 from evidence.statistics import Verdict
@@ -175,7 +175,7 @@ FUSION: dict[str, Any] = {
     "where": {"model": ["toy-3b", "toy-9b"]},
     "expect": "better",
     "also": {"control": {"where": {"model": "control-1b"}, "expect": "same"}},
-    "mechanism": {"text": "Two launches and one round trip to memory fewer a layer.", "evidence": "roofline"},
+    "mechanism": {"unknown": "two launches fewer a layer; no profile was taken"},
 }  # fmt: skip
 
 
@@ -229,7 +229,7 @@ SIMPLE: dict[str, Any] = {
     "baseline": "eager",
     "candidate": "fused",
     "expect": "better",
-    "mechanism": {"text": "It moves fewer bytes.", "evidence": "roofline"},
+    "mechanism": {"unknown": "nothing was profiled"},
 }
 
 
@@ -243,8 +243,8 @@ def test_the_clean_twin_stands() -> None:
         ({"mechanism": None}, "EV613", ("mechanism",), "FASTER without a mechanism"),
         ({"mechanism": {"text": "x", "evidence": "profile"}}, "EV613", ("mechanism", "evidence"), "no evidence 'profile' in kernels/toy_20260901"),
         ({"mechanism": {"text": "x", "evidence": "a hunch"}}, "EV613", ("mechanism", "evidence"), "no evidence 'a hunch'"),
-        ({"mechanism": {"text": "It moves 12 bytes.", "evidence": "roofline"}}, "EV622", ("mechanism", "text"), "'12' is typed into the mechanism"),
-        ({"mechanism": {"text": "It {gains}.", "evidence": "roofline"}}, "EV622", ("mechanism", "text"), "{gains} is neither"),
+        ({"mechanism": {"unknown": "It moves 12 bytes."}}, "EV622", ("mechanism", "unknown"), "'12' is typed into the mechanism"),
+        ({"mechanism": {"unknown": "It {gains}."}}, "EV622", ("mechanism", "unknown"), "{gains} is neither"),
         ({"mechanism": {"unknown": "3 profilers"}}, "EV622", ("mechanism", "unknown"), "'3' is typed into the mechanism"),
         ({"statement": "Fusing is 1.25x faster."}, "EV622", ("statement",), "'1.25x' is typed into the statement"),
         ({"statement": "On Synthetic GPU A it is {ratio}."}, "EV622", ("statement",), "the device 'Synthetic GPU A' is typed"),
@@ -292,12 +292,36 @@ def test_same_and_inconclusive_need_no_mechanism() -> None:
     claim = {**SIMPLE, "series": "kernels/sweep", "expect": "same", "mechanism": None, "statement": "It is {verdict}."}
     found = built(claim, same)
     assert (found.text, found.mechanism, found.word) == ("It is SAME.", "", "SAME")
-    assert built({**claim, "mechanism": SIMPLE["mechanism"]}, same).mechanism == "It moves fewer bytes. (roofline)"
+    told = built({**claim, "mechanism": SIMPLE["mechanism"]}, same).mechanism
+    assert told == "Mechanism not established: nothing was profiled"
 
 
-def test_a_roofline_needs_work() -> None:
-    error = refused(SIMPLE, record(workloads=(workload(work=()),)))
-    assert (error.code, error.message) == ("EV613", "the log states no work for a roofline reading")
+ROOFLINE = {**SIMPLE, "mechanism": {"text": "It moves fewer bytes.", "evidence": "roofline"}}
+
+
+def test_a_roofline_says_what_bounds_the_work_and_how_much_each_arm_reaches() -> None:
+    work = (Work(of="flop", count=10**9), Work(of="bytes", count=4 * 10**9))
+    timed_at = {"eager": {1: 2e-3, 8: 4e-3}, "fused": {1: 1e-3, 8: 1e-3}}
+    loads = (workload("n1", 1, work=work), workload("n8", 8, work=work))
+    log = sweep(timed_at, hosts=on_device("NVIDIA H200"), workloads=loads)
+    claim = {**ROOFLINE, "series": "kernels/sweep", "statement": "Fusing is {ratio.range} faster."}
+    assert built(claim, log).mechanism == (
+        "It moves fewer bytes. (roofline: memory-bound, fused reaches 83 % of it, eager reaches 21 to 42 % of it; "
+        "datasheet: NVIDIA H200 SXM, dense)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("log", "said"),
+    [
+        (record(hosts=on_device("NVIDIA H200"), workloads=(workload(work=()),)), "the log states no work"),
+        (record(), "no peak of Synthetic GPU A in bf16 is known"),
+    ],
+)
+def test_a_roofline_needs_work_and_a_peak(log: Record, said: str) -> None:
+    error = refused(ROOFLINE, log)
+    assert error.code == "EV613"
+    assert error.message.startswith(said)
 
 
 def test_a_reading_as_mechanism_must_have_fired() -> None:

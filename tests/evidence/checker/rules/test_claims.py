@@ -34,7 +34,7 @@ claims:
     candidate: fused
     where: {N: [1, 8]}
     expect: better
-    mechanism: {text: It moves fewer bytes., evidence: roofline}
+    mechanism: {unknown: it was not profiled yet}
   large:
     statement: At {N} rows it loses; fusing is {ratio}.
     series: kernels/sweep
@@ -271,7 +271,7 @@ FAULTS: tuple[Fault, ...] = (
     # A. A value differs from its source.
     fault("A1 two ends of two readings", "EV602", says="two readings side by side", claims=[
         (SMALL, "From {worst.baseline} to {best.candidate} at {N} rows."),
-        ("    expect: better\n    mechanism: {text", "    expect: better\n    also:\n      worst: {where: {N: 8}, expect: better}\n      best: {where: {N: 1}, expect: better}\n    mechanism: {text"),
+        ("    expect: better\n    mechanism: {unknown", "    expect: better\n    also:\n      worst: {where: {N: 8}, expect: better}\n      best: {where: {N: 1}, expect: better}\n    mechanism: {unknown"),
     ]),
     fault("A1 a ratio typed by hand", "EV622", claims=[(SMALL, "At {N} rows fusing is 5.1x faster.")], says="'5.1x' is typed"),
     fault("A2 numbers that no log holds", "EV622", claims=[("title: Fusing by size", "title: Fusing from 618 to 6162 tok per second")], says="'618' is typed"),
@@ -300,8 +300,8 @@ FAULTS: tuple[Fault, ...] = (
     fault("twenty times by one timer", "EV410", record=far, says="20 times, by one timer only"),
     fault("two timers that disagree", "EV406", "EV416", record=second_timer, says="nvbench is +30% from do-bench"),
     fault("no noise floor", "EV415", "EV415", record=lambda r: r.model_copy(update={"arms": r.arms[:2], "cells": r.cells[:6]}), says="no A/A arm of eager"),
-    fault("a cause is not named", "EV613", claims=[("    mechanism: {text: It moves fewer bytes., evidence: roofline}\n", "")], says="FASTER without a mechanism"),
-    fault("a cause without its evidence", "EV613", claims=[("evidence: roofline", "evidence: profile")], says="no evidence 'profile'"),
+    fault("a cause is not named", "EV613", claims=[("    mechanism: {unknown: it was not profiled yet}\n", "")], says="FASTER without a mechanism"),
+    fault("a cause without its evidence", "EV613", claims=[("{unknown: it was not profiled yet}", "{text: It moves fewer bytes., evidence: profile}")], says="no evidence 'profile'"),
     fault("a ratio without its baseline", "EV401", claims=[("    baseline: eager\nclaims", "claims")], says="without a baseline"),
     fault("an item nobody calls", "EV615", page=[('{{ ev.claim("large") }}', "")], says="large is called on no page"),
     # J. Pages that contradict themselves.
@@ -315,9 +315,10 @@ FAULTS: tuple[Fault, ...] = (
     fault("E17 a mean of ratios that is none", "EV408", claims=[(SMALL, "At {N} rows fusing is {ratio.min} to {ratio.max} faster, on average {ratio.max}.")], says="is no mean"),
     fault("E17 one cell makes the mean", "EV409", record=dominated, claims=[("    where: {N: [1, 8]}\n    expect: better", "    expect: better"), ("  large:\n    statement: At {N} rows it loses; fusing is {ratio}.", "  large:\n    statement: At {N} rows fusing is {ratio}."), ("expect: worse", "expect: better")], says="1.03 without n1"),
     fault("A1 a loss called faster", "EV602", claims=[("it loses; fusing is {ratio}.", "fusing is {ratio} faster.")], says="the log says SLOWER"),
-    fault("A3 against an arm that is not the baseline", "EV602", claims=[(SMALL, "At {N} rows fusing is {ratio.range} faster than library."), ("    expect: better\n    mechanism: {text", "    expect: better\n    also: {library: {baseline: library, expect: better}}\n    mechanism: {text")], record=lambda r: with_alternative(r, 1.5e-3), says="against 'eager', and the sentence says 'library'"),
+    fault("A3 against an arm that is not the baseline", "EV602", claims=[(SMALL, "At {N} rows fusing is {ratio.range} faster than library."), ("    expect: better\n    mechanism: {unknown", "    expect: better\n    also: {library: {baseline: library, expect: better}}\n    mechanism: {unknown")], record=lambda r: with_alternative(r, 1.5e-3), says="against 'eager', and the sentence says 'library'"),
     fault("A3 a heading of another baseline", "EV602", record=lambda r: with_alternative(r, 2e-3), claims=[("{ratio: time}, {ratio", "{ratio: time, title: against library}, {ratio")], says="the heading says 'library'"),
     fault("A1 a ratio in words", "EV622", claims=[(SMALL, "At {N} rows fusing is twice as fast, {ratio.range}.")], says="'twice as fast' is typed"),
+    fault("A2 a row that nobody measured", "EV622", claims=[("    baseline: eager\nclaims", "    baseline: eager\n    not_covered: [{where: {N: 2.1x faster}, why: not run}]\nclaims")], says="'2.1x' is no value" ),
     fault("A1 a ratio in a status", "EV622", claims=[("    baseline: eager\nclaims", "    baseline: eager\n    status: {historical: it was 2.1x then}\nclaims")], says="'2.1x' is typed into the status"),
     fault("J26 always", "EV604", claims=[(SMALL, "Fusing is always {ratio.range} faster.")], says="'always' is wider"),
 )  # fmt: skip
@@ -407,8 +408,8 @@ def test_a_large_ratio_needs_a_second_timer_on_both_cells(site: Site) -> None:
 
 
 def test_a_control_that_moved(site: Site) -> None:
-    also = "    also: {control: {candidate: eager-again, expect: better}}\n    mechanism: {text"
-    shifted = fault("x", claims=[("    mechanism: {text", also)], record=lambda r: replaced(r, "eager-again", lambda one: cell(one.arm, int(one.workload[1:]), 0.9 * TIMES["eager"][SIZES.index(int(one.workload[1:]))], 6)))  # fmt: skip
+    also = "    also: {control: {candidate: eager-again, expect: better}}\n    mechanism: {unknown: it"
+    shifted = fault("x", claims=[("    mechanism: {unknown: it", also)], record=lambda r: replaced(r, "eager-again", lambda one: cell(one.arm, int(one.workload[1:]), 0.9 * TIMES["eager"][SIZES.index(int(one.workload[1:]))], 6)))  # fmt: skip
     put(site, shifted, clean(site))
     found = site.check("EV3", "EV4", "EV6")
     assert sorted(codes(found)) == ["EV309", "EV417"]

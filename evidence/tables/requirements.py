@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evidence.errors import ItemError, UnknownNameError
 from evidence.evaluation import CONTRADICTED
+from evidence.pages.numbers import typed_numbers
 from evidence.readings import coordinates, device_of
 from evidence.schema import Record
 from evidence.schema.claims import DerivedColumn, TableSpec
 from evidence.selection import ARM, axes_of, matches
-from evidence.sentences import lint
+from evidence.sentences import UNKNOWN_FIELD, lint
 from evidence.store import Loaded
 from evidence.tables.layout import MALFORMED, UNBACKED, Place, where_of
 
@@ -98,6 +99,11 @@ def lint_texts(spec: TableSpec, records: Sequence[Record]) -> None:
     devices = [device_of(record) for record in records]
     for parts, text in _free_texts(spec):
         lint(text, devices, *parts)
+    for parts, value in _values_of_no_log(spec):
+        if typed := next(typed_numbers(value), None):
+            raise ItemError(
+                UNKNOWN_FIELD, f"{typed.text!r} is no value of an axis", *parts, fix="name what was not run"
+            )
     arms = {arm.name for record in records for arm in record.arms}
     for index, column in enumerate(spec.columns):
         if isinstance(column, DerivedColumn) and column.kind in ("ratio", "change") and column.title:
@@ -106,6 +112,14 @@ def lint_texts(spec: TableSpec, records: Sequence[Record]) -> None:
                 message = f"the heading says {than[1]!r}, which this column does not compare with"
                 fix = f"write `vs: {than[1]}`, or leave the arm out of the heading"
                 raise ItemError(CONTRADICTED, message, "columns", index, "title", fix=fix)
+
+
+def _values_of_no_log(spec: TableSpec) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield the axis values that nothing but the author says there are."""
+    for index, one in enumerate(spec.not_covered):
+        for axis, values in one.where.items():
+            for value in values:
+                yield ("not_covered", index, "where", axis), value
 
 
 def _baselines(spec: TableSpec, column: DerivedColumn) -> set[str]:

@@ -314,6 +314,7 @@ def test_markdown_outside_docs_that_git_does_not_ignore_is_held(tmp_path: Path) 
     assert names("/tests/") == ["NEW.md", "README.md", "parts/CHANGES.MARKDOWN", "parts/one/README.md"]
     git(tmp_path, "rm", "--quiet", "tests/page.md")
     assert names("/parts", "N*.md") == ["README.md"]
+    assert names("*.md", "*.MARKDOWN") == ["README.md"], "no setting leaves out what a reader meets first"
     assert [path.name for path in paths(project, None)] == ["NEW.md", "README.md"]
 
 

@@ -27,6 +27,8 @@ from evidence.views import Ratio, Statement
 SHOWING = frozenset({"claim", "says", "value", "diagnostic", "table", "chart", "figure", "reproduce"})
 """Macros that show what a record holds."""
 _RELEASED = re.compile(r"(?:readme|change|release|history|news)", re.IGNORECASE)
+_RESULTS = re.compile(r"(?:results?|benchmarks?|performance|perf|speed)(?:$|[_-])", re.IGNORECASE)
+"""Files beside the site that are named for their numbers."""
 _COMMENT = re.compile(r"(?:^|(?<=\s))#[^\n]*", re.MULTILINE)
 _APART = 0.05
 
@@ -70,7 +72,7 @@ def _texts(corpus: Corpus) -> Iterator[_Text]:
         body = document.prose
         prose = masks.prose(body, corpus.project.macros.markers)
         shown = [(use.at.line, use.id) for use in document.uses]
-        if shown or _RELEASED.match(document.document.path.stem):
+        if shown or _RELEASED.match(document.document.path.stem) or _RESULTS.match(document.document.path.stem):
             yield _Text(document.document.name, 0, body, prose, tuple(shown), is_strict=True, is_page=False)
 
 
@@ -79,10 +81,10 @@ def bare_number(corpus: Corpus) -> Iterator[Finding]:
     """A number that looks measured is rendered from a record, or says where it is from.
 
     ## What it checks
-    The text of every page, README and change log for typed ratios (`1.8×`, "twice as fast"), percentages that compare,
-    rates, bandwidths, FLOP rates, times, tables that hold measurements, and blocks of pasted output: the first of each
-    line. Beside claims, in a README and in release notes it is an error, elsewhere a warning. `ev.external` must name a
-    source that can be found, an address or a citation, and `ev.spec` a device.
+    The text of every page, README, change log and file of results for typed ratios (`1.8×`, "twice as fast"),
+    percentages that compare, rates, bandwidths, FLOP rates, times, tables that hold measurements, and blocks of pasted
+    output: the first of each line. Beside claims, in a README and in release notes it is an error, elsewhere a warning.
+    `ev.external` must name a source that can be found, an address or a citation, and `ev.spec` a device.
 
     Read too are what the page shows of its front matter, titles and texts in mkdocs.yml, HTML files beside the pages,
     texts that only look like code (`1.8x faster` in backticks beside claims) and those of attributes such as `title`.

@@ -180,6 +180,7 @@ def test_documents_are_read_but_for_what_sync_fills(root: Path) -> None:
     assert findings(root, "EV701", "text", README=text) == [("README.md", 3, error)]
     assert findings(root, "EV701", "text", CHANGELOG=text) == [("CHANGELOG.md", 3, error)]
     assert findings(root, "EV701", "text", RELEASE_NOTES=text) == [("RELEASE_NOTES.md", 3, error)]
+    assert findings(root, "EV701", "text", RESULTS=text) == [("RESULTS.md", 3, error)]
     assert findings(root, "EV701", "text", NOTES="It is 1.8× faster.") == []
 
 

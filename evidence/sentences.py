@@ -27,6 +27,10 @@ _FIELD = re.compile(r"\{([^{}]*)\}")
 _NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)(?::(\S+))?")
 _BETWEEN = re.compile(r"\s*(?:to|→|-+>|–|-|/|versus|vs\.?|against|instead of|rather than)\s*")
 _BEST_CASE = re.compile(r"\bup to\s*$", re.IGNORECASE)
+_OTHER_DEVICE = re.compile(
+    r"(?<![\w/.-])(?:A(?:10G?|30|40|100|800)|H(?:20|100|200|800)|B(?:100|200|300)|G[BH][23]00|L4|L40S?|T4|[VP]100"
+    r"|MI\d{3}[AX]?|RTX[ ]?\d{4})(?![\w-])"
+)
 _MEAN = re.compile(r"\b(?:means?|average)\s*(?:(?:of|is|at|speed-?ups?|gains?|ratios?)\s*)*[:=(]?\s*$", re.IGNORECASE)
 _AS_A_GAIN = re.compile(r"\s*(?:times\s+)?(?:faster|sooner|quicker|better)\b", re.IGNORECASE)
 _AS_A_LOSS = re.compile(r"\s*(?:times\s+)?(?:slower|later|worse)\b", re.IGNORECASE)
@@ -57,6 +61,9 @@ def lint(text: str, devices: Iterable[str], *parts: str | int) -> None:
             raise ItemError(
                 UNKNOWN_FIELD, f"the device {name!r} is typed into the {where}", *parts, fix="write {device}"
             )
+    if other := _OTHER_DEVICE.search(text):
+        message = f"the device {other[0]!r} is typed into the {where}, and no log here is of it"
+        raise ItemError(UNKNOWN_FIELD, message, *parts, fix="write {device}, or read a log of that device under 'also'")
 
 
 def _device_names(devices: Iterable[str]) -> Iterator[str]:

@@ -319,6 +319,11 @@ DEVICES = ("NVIDIA H200, Synthetic GPU A",)
         ".5 of it",
         "(8)",
         "1,024 tokens",
+        "twice as fast",
+        "half the latency",
+        "at tenfold throughput",
+        "as on B200",
+        "as on an RTX 4090",
     ],
 )
 def test_digits_typed_by_hand(text: str) -> None:
@@ -338,6 +343,7 @@ def test_digits_typed_by_hand(text: str) -> None:
         "toy-3b and Qwen3-0.6B",
         "sm90 only",
         "N1024",
+        "an L2 cache and a B64 batch",
         "{batch} rows, {ratio} faster",
         "several keys",
         "a B200H card",

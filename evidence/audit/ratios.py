@@ -12,7 +12,7 @@ from evidence.audit.binding import Binder
 from evidence.audit.documents import Kind
 from evidence.audit.index import Leaf, members
 from evidence.audit.pages import Page, Printed, Role
-from evidence.audit.quantities import Quantity
+from evidence.audit.quantities import UNITS, Quantity
 from evidence.audit.verdicts import Judged, Source, Verdict
 
 Formula = Callable[[float, float], float]
@@ -21,6 +21,7 @@ _HEAD = re.compile(
     re.IGNORECASE,
 )
 _ARROW = re.compile(r"[^.;\n]{0,12}?(?:->|→|=>|⇒|\bto\b|\bvs\.?(?=\s)|\bversus\b|\bagainst\b)[^.;\n\d]{0,24}$")
+_DIGIT = re.compile(r"\d")
 _REACH = 120
 _MOST_ROWS = 40
 _CHANCE = 0.05
@@ -95,16 +96,30 @@ def formulas(quantity: Quantity, *, may_differ: bool = True) -> Iterator[tuple[s
 
 
 def makes(quantity: Quantity, a: Operand, b: Operand, formula: Formula, factor: float) -> bool:
-    """Whether two operands make a number: unrounded ones where both are known, else any that round to those printed."""
-    exact = len(a.values) == len(b.values) == 4
-    if exact and _holds(quantity, formula, factor, a.values[0], b.values[0]):
+    """Whether two operands make a number: unrounded, as printed, or, if one is known nowhere, as it may have been."""
+    a, b = _in_one_unit(a, b)
+    if _holds(quantity, formula, factor, a.values[0], b.values[0]):
         return True
-    ends = [value * factor for x in a.values[-2:] for y in b.values[-2:] if (value := _safe(formula, x, y)) is not None]
-    if not ends:
+    if _holds(quantity, formula, factor, a.values[-3], b.values[-3]):
+        return True
+    if len(a.values) == len(b.values) == 4:
         return False
-    if exact or _holds(quantity, formula, factor, a.values[-3], b.values[-3]):
-        return _holds(quantity, formula, factor, a.values[-3], b.values[-3])
-    return min(ends) <= quantity.high and quantity.low <= max(ends)
+    ends = [
+        value * factor
+        for first in a.values[-2:]
+        for second in b.values[-2:]
+        if (value := _safe(formula, first, second)) is not None
+    ]
+    return bool(ends) and min(ends) <= quantity.high and quantity.low <= max(ends)
+
+
+def _in_one_unit(a: Operand, b: Operand) -> tuple[Operand, Operand]:
+    """Bring a number in seconds and one in milliseconds together."""
+    first, second = a.judged.printed.quantity, b.judged.printed.quantity
+    if first is None or second is None or first.unit == second.unit or not first.unit or not second.unit:
+        return a, b
+    scale = UNITS[second.unit][1] / UNITS[first.unit][1]
+    return a, Operand(b.judged, tuple(value * scale for value in b.values))
 
 
 def _holds(quantity: Quantity, formula: Formula, factor: float, a: float, b: float) -> bool:
@@ -233,7 +248,7 @@ class Derivation:
     ) -> Judged:
         assert one.quantity is not None
         a, b, text, formula, factor = made
-        value = _safe(formula, a.values[0], b.values[0])
+        value = _safe(formula, *(side.values[0] for side in _in_one_unit(a, b)))
         named = text.format(a=a.name, b=b.name)
         message = f"{named} is {value * factor:.4g}, not {one.quantity.text}" if value is not None else named
         for other in others:
@@ -275,8 +290,9 @@ class Derivation:
         for a, b in _pairs(beside):
             first, second = a.judged.printed, b.judged.printed
             between = one.sentence[first.start + len(first.text) : second.start]
-            if _ARROW.search(between) and _comparable(a, b):
-                value = b.values[0] / a.values[0]
+            if _ARROW.search(between) and not _DIGIT.search(between) and _comparable(a, b):
+                before, after = _in_one_unit(a, b)
+                value = after.values[0] / before.values[0]
                 shown = f"{(value - 1) * 100:+.3g} %" if one.quantity.kind == "share" else f"{value:.3g}x"
                 message = f"{first.text} and {second.text} make {shown}, not {one.quantity.text}"
                 return Judged(one, Verdict.OPERANDS, _sources(a, b), "", message)
@@ -375,7 +391,7 @@ def _comparable(a: Operand, b: Operand) -> bool:
         return False
     if a.judged.printed.role is not Role.MEASURED and b.judged.printed.role is not Role.MEASURED and not first.unit:
         return False
-    return first.unit == second.unit or not first.unit or not second.unit
+    return first.kind == second.kind or not first.unit or not second.unit
 
 
 def _pairs(operands: Sequence[Operand]) -> Iterator[tuple[Operand, Operand]]:

@@ -12,6 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evidence.audit.documents import Kind, Problem, Row, files_below, rows_of
+from evidence.audit.documents import read as read_file
+from evidence.schema.text import dump
+from tests.factories import imported_record
 
 
 def read(data: bytes | str, name: str = "run.json") -> tuple[list[Row], list[Problem]]:
@@ -151,3 +154,36 @@ def test_files_are_found_in_order_without_links_hidden_ones_and_the_page(tmp_pat
     (tmp_path / "link.json").symlink_to(tmp_path / "b.json")
     found = [path.relative_to(tmp_path).as_posix() for path, _ in files_below([tmp_path], [tmp_path / "page.csv"])]
     assert found == ["a/c.csv", "b.json"]
+
+
+def test_what_is_no_record_is_read_as_any_json_and_told() -> None:
+    rows, problems = read('{"schema_version": 1, "log": "a/b_20260101", "arms": [], "cells": [], "ms": 1.5}')
+    assert scalars(rows[0])["ms"] == 1.5
+    assert "no record, so read as any JSON" in problems[0].message
+
+
+def test_an_imported_record_has_what_its_file_reported() -> None:
+    rows, problems = read(dump(imported_record()))
+    assert not problems
+    assert scalars(rows[0])["latency.p50"] == 0.125
+    assert rows[0].cell is not None
+
+
+def test_many_lines_that_are_no_json_are_counted() -> None:
+    _, problems = read('{"ms": 1.5}\n' * 40 + "words\n" * 30)
+    assert "10 more lines" in problems[-1].message
+
+
+def test_a_file_that_is_gone_is_told(tmp_path: Path) -> None:
+    problems: list[Problem] = []
+    assert not list(read_file(tmp_path / "gone.json", "gone.json", problems))
+    assert "cannot be read" in problems[0].message
+
+
+def test_beside_a_record_nothing_else_is_read(tmp_path: Path) -> None:
+    for name in ("a_20260101/record.json", "a_20260101/raw.json", "b/record.json", "b/other.json"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("{}")
+    (tmp_path / "a_20260101/record.json").write_bytes(dump(imported_record()))
+    found = [path.relative_to(tmp_path).as_posix() for path, _ in files_below([tmp_path])]
+    assert found == ["a_20260101/record.json", "b/other.json", "b/record.json"]

@@ -136,3 +136,22 @@ def test_a_single_row_whose_ratio_is_not_that_of_its_numbers(tmp_path: Path) -> 
     one = verdict_of(audit_of(tmp_path, page, PAIR), "1.85x")
     assert one.verdict is Verdict.OPERANDS
     assert "make 0.5984 or 1.671, not 1.85x" in one.message
+
+
+def test_operands_in_two_units(tmp_path: Path) -> None:
+    page = (
+        "At batch 16 emu takes 549.495 ms and rhea 0.918332 s, 1.67x as long.\n\n"
+        "At batch 16: 549.495 ms -> 0.918332 s (5.1x)."
+    )
+    audit = audit_of(tmp_path, page, PAIR)
+    assert verdict_of(audit, "1.67x").verdict is Verdict.BOUND
+    wrong = verdict_of(audit, "5.1x")
+    assert wrong.verdict is Verdict.OPERANDS
+    assert "make 1.67x, not 5.1x" in wrong.message
+
+
+def test_of_several_pairs_of_rows_none_is_chosen(tmp_path: Path) -> None:
+    rows = [{"model": "emu", "run": n, "time_ms": 100.0 + n} for n in range(12)]
+    one = verdict_of(audit_of(tmp_path, "| model | speedup |\n|---|---|\n| emu | 1.05x |\n", rows), "1.05x")
+    assert one.verdict is Verdict.AMBIGUOUS
+    assert "a match may be chance" in one.message

@@ -113,3 +113,20 @@ def test_a_page_cannot_break_out_of_the_comments(tmp_path: Path) -> None:
     loaded = load(tmp_path, proposals.propose(run([page], [tmp_path / "logs"])))
     assert not loaded.findings
     assert len(loaded.claims) == 1
+
+
+def test_a_number_of_an_older_log_of_a_series_is_stale(tmp_path: Path) -> None:
+    old = sweep(TIMES)
+    new = sweep(
+        {arm: {size: time * 0.7 for size, time in by_size.items()} for arm, by_size in TIMES.items()},
+        "kernels/sweep_20261015",
+    )
+    for record in (old, new):
+        store.save(tmp_path / "logs", record)
+    page = tmp_path / "page.md"
+    cells = [f"| {arm} | {median(old, arm, 4096) * 1e3:.3f} |" for arm in TIMES]
+    page.write_text("\n".join(["## N of 4096", "", "| arm | time (ms) |", "|---|---|", *cells]), encoding="utf-8")
+    judged = run([page], [tmp_path / "logs"]).audit.judged
+    found = [one for one in judged if one.printed.table is not None]
+    assert {one.verdict for one in found} == {Verdict.STALE}
+    assert "sweep_20261015" in found[0].message

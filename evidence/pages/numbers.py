@@ -201,7 +201,8 @@ def _matches(prose: str, lower: str) -> Iterator[tuple[re.Match[str], Family]]:
 def _near(triggers: tuple[str, ...], pattern: re.Pattern[str], lower: str) -> Iterator[re.Match[str]]:
     """Yield the matches of a pattern round its triggers: to look for a word is far quicker than for the pattern."""
     end = 0
-    places = sorted(found.start() for trigger in triggers for found in re.finditer(re.escape(trigger), lower))
+    present = [trigger for trigger in triggers if trigger in lower]
+    places = sorted(found.start() for trigger in present for found in re.finditer(re.escape(trigger), lower))
     for at in places:
         if at >= end and (match := pattern.search(lower, max(end, at - _BEFORE), at + _AFTER)) and match.end() > at:
             end = match.end()

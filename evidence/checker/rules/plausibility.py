@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
+from statistics import fmean
 
 from evidence import roofline
 from evidence.checker.corpus import Corpus, Fault
@@ -23,6 +24,7 @@ from evidence.schema import (
     Process,
     Requests,
     Timed,
+    Work,
     Workload,
 )
 from evidence.store import Loaded
@@ -251,9 +253,9 @@ def latency_identity(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
 
     ## What it checks
     The wall time that the client measured is the span from the first request to the last token within 5 %. In
-    imported aggregates the mean time to the first token plus the mean time per token, times the tokens after the
-    first, is the mean latency: within 5 % where all requests have one length, within a half elsewhere, because means
-    of products are not products of means.
+    imported aggregates, and in processes that keep means instead of their requests, the mean time to the first token
+    plus the mean time per token, times the tokens after the first, is the mean latency: within 5 % where all requests
+    have one length, within a half elsewhere, because means of products are not products of means.
 
     ## Why it matters
     Two instruments that disagree cannot both be right, and the page prints one of them.
@@ -267,23 +269,38 @@ def latency_identity(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     faults = []
     for index, cell in facts.timed:
         for at, process in enumerate(cell.processes):
-            walls = [column.values[0] for column in process.samples if column.metric == "wall_time"]
-            span = _span(process.requests) if process.requests is not None else None
-            if walls and span is not None and not _agree(max(walls), span, _AGREE_WITHIN):
-                message = (
-                    f"{cell.arm!r} on {cell.workload!r}: the client saw {max(walls):.4g} s, its requests {span:.4g} s"
-                )
-                faults.append(Fault(message, ("cells", index, "processes", at)))
+            how = _apart_from_its_requests(process) or _apart_in_itself(process, facts.workloads[cell.workload])
+            if how:
+                faults.append(Fault(f"{cell.arm!r} on {cell.workload!r}: {how}", ("cells", index, "processes", at)))
                 break
     for index, read in facts.imported:
-        if message := _broken_identity(read, facts.workloads[read.workload]):
-            faults.append(Fault(f"{read.arm!r} on {read.workload!r}: {message}", ("cells", index, "reported")))
+        means = {one.metric: one.value for one in read.reported if one.statistic == "mean"}
+        wall = next((one.value for one in read.reported if one.metric == "wall_time"), None)
+        if how := _broken_identity(means, wall, read.work, facts.workloads[read.workload]):
+            faults.append(Fault(f"{read.arm!r} on {read.workload!r}: {how}", ("cells", index, "reported")))
     return corpus.fault(loaded, faults)
 
 
-def _broken_identity(cell: Imported, workload: Workload) -> str:
-    means = {one.metric: one.value for one in cell.reported if one.statistic == "mean"}
-    work = {amount.of: amount.count for amount in cell.work}
+def _apart_from_its_requests(process: Process) -> str:
+    walls = [column.values[0] for column in process.samples if column.metric == "wall_time"]
+    span = _span(process.requests) if process.requests is not None else None
+    if not walls or span is None or _agree(max(walls), span, _AGREE_WITHIN):
+        return ""
+    return f"the client saw {max(walls):.4g} s, its requests {span:.4g} s"
+
+
+def _apart_in_itself(process: Process, workload: Workload) -> str:
+    """Hold a process that keeps means instead of requests to the identity that an import is held to."""
+    if process.requests is not None:
+        return ""
+    means = {column.metric: fmean(column.values) for column in process.samples}
+    return _broken_identity(means, means.get("wall_time"), process.work or workload.work, workload)
+
+
+def _broken_identity(
+    means: Mapping[str, float], wall: float | None, counted: Iterable[Work], workload: Workload
+) -> str:
+    work = {amount.of: amount.count for amount in counted}
     requests, tokens = work.get("requests", 0), work.get("output-tokens", 0)
     if not {"ttft", "tpot"} <= means.keys() or not requests or not tokens:
         return ""
@@ -293,7 +310,7 @@ def _broken_identity(cell: Imported, workload: Workload) -> str:
     is_equal = requests == 1 or (lengths is not None and lengths.minimum == lengths.maximum)
     whole = means.get("latency")
     if whole is None and requests == 1:
-        whole = next((one.value for one in cell.reported if one.metric == "wall_time"), None)
+        whole = wall
     if whole is None or _agree(parts, whole, _AGREE_WITHIN if is_equal else _MEANS_AGREE_WITHIN):
         return ""
     return f"ttft + tpot x ({each:.4g} - 1) is {parts:.4g} s, the latency {whole:.4g} s"

@@ -36,7 +36,27 @@ def reported(**means: float) -> dict[str, Any]:
 
 
 POISSON = {"kind": "poisson", "rate_per_s": 4.0, "seed": 1, "concurrency": None}
+
+
+def means(tpot_s: float) -> dict[str, object]:
+    """Processes of an engine that keep means instead of their requests: 32 tokens each, half a second."""
+    kept = {"wall_time": 2.0, "peak_memory": 2e9, "wasted_tokens": 1.0, "latency": 0.5, "ttft": 0.05, "tpot": tpot_s}
+    columns = [{"metric": name, "rank": 0, "values": [value]} for name, value in kept.items()]
+    tpot = {"name": "tpot", "unit": "s", "better": "lower", "of": "process", "role": "target"}
+    return {
+        "/metrics": lambda old: [
+            *(one | {"of": "process"} if one["name"] in kept else one for one in old),
+            tpot,
+        ],
+        "/workloads/*/work": [{"of": "requests", "count": 8}, {"of": "output-tokens", "count": 256}],
+        "/cells/*/processes/*/requests": None,
+        "/cells/*/processes/*/samples": columns,
+    }
+
+
 CASES: tuple[Case, ...] = (
+    bad("EV504", "means-of-a-process", means(0.05), base="engine"),
+    good("EV504", "means-that-make-the-whole", means(0.0145), base="engine"),
     bad("EV403", "fewer-requests", {"/workloads/0/requests": 16}, base="engine"),
     bad("EV403", "drawn-arrivals", {"/workloads/0/arrival": POISSON}, base="engine"),
     bad("EV403", "more-in-flight", {"/workloads/0/arrival": {"kind": "closed", "concurrency": 7}}, base="engine"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 
@@ -47,7 +48,8 @@ _KINDS: tuple[tuple[str, str], ...] = (
 _SIGNS: tuple[tuple[str, ...], ...] = (
     (
         *("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "hf_", "sk-", "akia", "aiza", "xox", "npm_"),
-        *("pypi-", "eyj", "-----begin", "key", "token", "passw"),
+        *("pypi-", "eyj", "-----begin", "password", "passwd"),
+        *map("".join, itertools.product(("api", "access", "auth", "secret"), ("", "_", "-"), ("key", "token"))),
     ),
     ("://",),
     ("/home/", "users", "/root"),

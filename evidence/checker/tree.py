@@ -268,9 +268,16 @@ def _project_of(root: Path) -> Mapping[str, dict[str, list[str]]]:
     """Return the [project] table of a tree; empty where there is none that can be read."""
     path = root / "pyproject.toml"
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8")).get("project", {})
+        status = path.stat()
+        return _project_table(path, (status.st_mtime_ns, status.st_size))
     except (OSError, ValueError):
         return {}
+
+
+@functools.lru_cache(maxsize=16)
+def _project_table(path: Path, stamp: tuple[int, int]) -> Mapping[str, dict[str, list[str]]]:
+    del stamp
+    found = tomllib.loads(path.read_text(encoding="utf-8")).get("project", {})
     return found if isinstance(found, dict) else {}
 
 

@@ -99,11 +99,7 @@ def is_ratio(match: re.Match[str], around: Place) -> bool:
     is_whole = "." not in number
     if is_whole and (_HARDWARE.match(around.next) or number == "1"):
         return False
-    if (
-        re.match(r"[ \u00a0]*\d", around.next)
-        or _SERIES.search(around.before)
-        or _SERIES_AFTER.match(around.after)
-    ):
+    if re.match(r"[ \u00a0]*\d", around.next) or _SERIES.search(around.before) or _SERIES_AFTER.match(around.after):
         return False
     if number == "1.0" or _MULTIPLE.match(around.after) or _REPEATED.search(around.before) or _is_bound(around):
         return False

@@ -29,6 +29,8 @@ from evidence.units import Scale
 from evidence.views import Absent, Measured, Ratio, Row, Shown, TableCell, Words
 
 _PERCENT = Scale("%", -2)
+_PERCENT_DECIMALS = 1
+"""A share of a datasheet's peak says no more: the sheet itself is rounded."""
 
 
 @dataclass(slots=True)
@@ -219,24 +221,29 @@ def scales_of(spec: TableSpec, grid: Grid) -> dict[tuple[str, str, str], Scale]:
 
 
 def row_of(spec: TableSpec, grid: Grid, row: int, scales: Mapping[tuple[str, str, str], Scale]) -> Row:
-    """Lay out one row, its numbers with the digits their intervals allow."""
+    """Lay out one row, its numbers with the digits their intervals allow.
+
+    Numbers that are read against each other have the same decimals, but none more than one beyond its own interval.
+    """
     place = grid.places[row]
-    decimals: dict[tuple[str, str, str], int] = {}
+    most: dict[tuple[str, str, str], int] = {}
     grouped = [(grid.cells[row, index], group_of(slot)) for index, slot in enumerate(grid.slots)]
-    for cell, group in grouped:
-        if isinstance(cell, Number):
-            scale = scales[group]
-            found = 0 if _is_whole(cell, scale) else units.table_decimals(cell.interval, scale)
-            decimals[group] = max(found, decimals.get(group, 0))
+    own = [_decimals(cell, scales[group]) if isinstance(cell, Number) else 0 for cell, group in grouped]
+    for (_, group), decimals in zip(grouped, own, strict=True):
+        most[group] = max(decimals, most.get(group, 0))
     cells: list[TableCell] = [Words(value) for value in place.values]
-    for cell, group in grouped:
-        cells.append(measured_of(cell, scales[group], decimals[group]) if isinstance(cell, Number) else cell)
+    for (cell, group), decimals in zip(grouped, own, strict=True):
+        shown = min(most[group], decimals + 1)
+        cells.append(measured_of(cell, scales[group], shown) if isinstance(cell, Number) else cell)
     notes = "; ".join(note.why for note in spec.notes if matches(where_of(place), note.where))
     return Row(tuple(cells), _one_absence(cells[len(place.values) :]), notes)
 
 
-def _is_whole(number: Number, scale: Scale) -> bool:
-    return number.is_exact and not scale.power and number.interval.value.is_integer()
+def _decimals(number: Number, scale: Scale) -> int:
+    if number.is_exact and not scale.power and number.interval.value.is_integer():
+        return 0
+    decimals = units.table_decimals(number.interval, scale)
+    return min(decimals, _PERCENT_DECIMALS) if scale is _PERCENT else decimals
 
 
 def measured_of(number: Number, scale: Scale, decimals: int) -> Measured:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import TypeAlias
 
 from evidence.checker.corpus import Corpus, Fault
@@ -15,6 +16,7 @@ from evidence.schema import (
     AccuracyDetail,
     Arm,
     Crashed,
+    Failed,
     Gate,
     NumericDetail,
     Passed,
@@ -41,6 +43,11 @@ _GATE = re.compile(r"/cells/[0-9]+/gate")
 _OUTCOME = re.compile(r"/cells/[0-9]+/(?:gate|outcome|further/[0-9]+)")
 _TAG = re.compile(r"/cells/[0-9]+/(?:gate|further/[0-9]+)/outcome")
 _LABELLED = ("labelled passed, but", "a gate that compared nothing has not passed")
+_FAILURE = re.compile(
+    r"\b[1-9][0-9]* (?:failed|errors?|mismatch(?:es|ed)?)\b|^(?:FAILED|ERROR) .*|\bAssertionError\b"
+    r"|\bTraceback \(most recent|\b[Vv]erif(?:y|ication) failed\b|\bFAIL(?:ED|URE)\b",
+    re.MULTILINE,
+)
 _NOT_FINITE = "elements are not finite"
 
 _Frozen: TypeAlias = Mapping[str, str]
@@ -417,6 +424,7 @@ def verification_not_recorded(loaded: Loaded, corpus: Corpus) -> Iterable[Findin
     ## What it checks
     Every gate of the record has an outcome in some cell, and one that ran as a command has its output among the
     artifacts. A gate whose cells all raised inside it has none to show: those cells say so as crashes of phase gate.
+    An output that tells of failures belongs to a gate of which some cell was rejected or crashed.
 
     ## Why it matters
     A flag such as `--verify` that prints its outcome and exits with zero leaves failed cells looking like passed ones.
@@ -433,7 +441,24 @@ def verification_not_recorded(loaded: Loaded, corpus: Corpus) -> Iterable[Findin
             faults.append(Fault(f"gate {gate.name!r} has no outcome in any cell", ("gates", index)))
         elif gate.command and gate.log is None:
             faults.append(Fault(f"the output of gate {gate.name!r} was not kept", ("gates", index, "log")))
+        elif gate.log is not None and not raised and not _has_failed(facts, gate.name):
+            said = _failure_in(loaded.entry.path.parent / gate.log)
+            if said:
+                message = f"the output of gate {gate.name!r} says {said!r}, and no cell that it failed"
+                faults.append(Fault(message, ("gates", index, "log")))
     return corpus.fault(loaded, faults)
+
+
+def _has_failed(facts: Facts, gate: str) -> bool:
+    return any(isinstance(outcome, Failed) and outcome.gate == gate for _, _, outcome in facts.outcomes)
+
+
+def _failure_in(path: Path) -> str:
+    """Return what in the output of a gate tells of a failure; empty if nothing does, or there is no such file."""
+    if not path.is_file():
+        return ""
+    found = _FAILURE.search(path.read_text(encoding="utf-8", errors="replace"))
+    return found[0].strip()[:80] if found else ""
 
 
 @record_rule("EV313", "denied-gate-variable")

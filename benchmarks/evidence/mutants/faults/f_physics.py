@@ -488,3 +488,19 @@ def share_of_an_unknown_peak(mutant: Mutant) -> None:
         "columns: [time, {ratio: time}]\n    baseline: default",
         "columns: [time, {ratio: time}, {peak: bandwidth}]\n    baseline: default",
     )
+
+
+@mutation("F", "EV504", fault=21)
+def means_in_the_place_of_requests(mutant: Mutant) -> None:
+    """Processes keep means instead of their requests, and the parts make a small part of the whole."""
+    with mutant.record(mutant.log("engine/prefix")) as record:
+        for one in record["metrics"]:
+            if one["name"] in ("ttft", "tpot", "latency"):
+                one["of"] = "process"
+        for load in record["workloads"]:
+            load["prefix_cache"] = "off"
+            load["work"].append({"of": "requests", "count": load["requests"]})
+        for process in processes(record):
+            process["requests"] = None
+            kept = {"ttft": 0.05, "tpot": mutant.drawn(0.001, 0.002, 5), "latency": mutant.drawn(4, 9)}
+            process["samples"] += [{"metric": name, "rank": 0, "values": [value]} for name, value in kept.items()]

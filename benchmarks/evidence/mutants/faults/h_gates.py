@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 
 from benchmarks.evidence.mutants.faults import SERVING
 from benchmarks.evidence.mutants.mutation import Family, Mutation, mutation
 from benchmarks.evidence.mutants.workbench import Mutant, cells
+from benchmarks.evidence.projects import LOGS
 from benchmarks.evidence.records import Document
 
 Change = Callable[[Mutant, Document], object]
@@ -314,3 +316,17 @@ def candidate_that_was_not_tried(mutant: Mutant) -> None:
 def accuracy_said_to_be_the_same(mutant: Mutant) -> None:
     """A claim says that accuracy stays the same, and the counts say that it does not."""
     mutant.swap(SERVING, "match: {metric: exact_match, expect: worse}", "match: {metric: exact_match, expect: same}")
+
+
+@mutation("H", "EV312", fault=23)
+def output_that_failed_kept_as_passed(mutant: Mutant) -> None:
+    """The gate printed that it failed and exited with zero, and its cells are called passed."""
+    log = mutant.log("engine/batching")
+    text = (
+        mutant.rng.choice(("3 failed, 21 passed in 9 s", "Verification failed", "E  AssertionError: 41 differ")) + "\n"
+    )
+    mutant.write(f"{LOGS}/{log}/gate.log", text)
+    with mutant.record(log) as record:
+        for artifact in record["artifacts"]:
+            if artifact["path"] == "gate.log":
+                artifact |= {"sha256": hashlib.sha256(text.encode()).hexdigest(), "bytes": len(text)}

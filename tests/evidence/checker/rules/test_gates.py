@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from tests import factories
 from tests.evidence.checker.cases import GONE, Case, bad, edited, good, judge
 from tests.evidence.checker.rules.test_environment import other_cells
 from tests.evidence.checker.sites import Site, codes
@@ -76,7 +78,18 @@ GATE = {
 }
 ACCURATE = {"/gates/0/kind": "accuracy", "/gates/0/tolerances": [{"of": "accuracy", "limit": 0.01}]}
 
+RED, GREEN = b"23 passed, 1 failed in 4 s\n", b"24 passed, 0 failed, 0 errors in 4 s\n"
+
+
+def printed(text: bytes) -> dict[str, Any]:
+    """A gate that kept its output."""
+    kept = json.loads(factories.artifact("gate.log", text, role="gate-log").model_dump_json())
+    return {"/artifacts": [kept], "/gates/0/log": "gate.log"}
+
+
 CASES: tuple[Case, ...] = (
+    bad("EV312", "output-that-failed", printed(RED), files={"gate.log": RED}),
+    good("EV312", "output-that-passed", printed(GREEN), files={"gate.log": GREEN}),
     bad("EV301", "null", {"/cells/1/gate": None}),
     bad("EV301", "missing", {"/cells/1/gate": GONE}),
     bad("EV301", "import", {}, base="import"),

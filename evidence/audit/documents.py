@@ -22,6 +22,7 @@ from typing import Any
 
 import jiter
 
+from evidence.audit import attributes
 from evidence.audit.words import is_metric
 from evidence.errors import EvidenceError, RecordError
 from evidence.readings import Quantity, coordinates, device_of, gate_value, known_metrics, process_values, unit_of
@@ -286,7 +287,7 @@ def _flatten(
     node: dict[str, Any], path: str, pointer: str, row: Row, children: list[tuple[str, str, dict[str, Any]]]
 ) -> None:
     """Take an object's own values, and those of objects that stand in it once; siblings of one shape become rows."""
-    family = _family(node)
+    family = _family(node, is_inner=bool(path))
     for key, value in node.items():
         at = f"{path}.{key}" if path else key
         here = f"{pointer}/{key}"
@@ -301,13 +302,19 @@ def _flatten(
             _take_scalar(value, at, row)
 
 
-def _family(node: dict[str, Any]) -> frozenset[str]:
-    """Return the keys below which objects of one shape stand side by side."""
+def _family(node: dict[str, Any], *, is_inner: bool) -> frozenset[str]:
+    """Return the keys below which objects of one shape stand side by side; attributes of what holds them are none."""
     shapes: dict[frozenset[str], list[str]] = {}
     for key, value in node.items():
         if isinstance(value, dict) and value:
             shapes.setdefault(frozenset(value), []).append(key)
-    return frozenset(key for alike in shapes.values() if len(alike) > 1 for key in alike)
+    families = [alike for alike in shapes.values() if len(alike) > 1]
+    return frozenset(
+        key
+        for alike in families
+        if not (is_inner and attributes.are_attributes([node[one] for one in alike]))
+        for key in alike
+    )
 
 
 def _take_list(
@@ -315,7 +322,10 @@ def _take_list(
 ) -> None:
     if not values:
         return
-    if any(isinstance(value, dict) for value in values):
+    if (described := attributes.named(values)) is not None:
+        for title, attribute in described.items():
+            _flatten(attribute, f"{at}.{title}", pointer, row, children)
+    elif any(isinstance(value, dict) for value in values):
         key = at.rsplit(".", 1)[-1]
         children += [
             (f"{pointer}/{index}", key, value) for index, value in enumerate(values) if isinstance(value, dict)

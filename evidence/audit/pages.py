@@ -34,6 +34,7 @@ _NO_NUMBERS = re.compile(
     re.IGNORECASE,
 )
 _BLANKS = frozenset({"", "nan", "inf", "-inf", "+inf", "infinity", "null", "none", "undefined", "#n/a", "#div/0!"})
+_POWER = re.compile(r"^2\^\d+ = (?=\d)")
 _BETWEEN = re.compile(r"[\s()\[\]/,;~≈=<>±→+|-]*|\^", re.DOTALL)
 _NAME_BEFORE = re.compile(r"(?:[A-Z][\w.+-]*|\bversion|\bv)[ \u00a0]$")
 _RANGE_BEFORE = re.compile(r"[A-Z][\w+-]* \d+(?:\.\d+)?[ \u00a0]?(?:to|and|or|through|–|-)[ \u00a0]?$")
@@ -212,6 +213,7 @@ def _cells(line: str) -> list[str]:
 
 def _numbers_of(text: str) -> list[Quantity] | None:
     """Return the numbers of a cell that holds nothing else; None for a label, and for a cell of words."""
+    text = _POWER.sub("", text)
     if _NO_NUMBERS.search(text):
         return None
     found: list[Quantity] = []

@@ -205,6 +205,8 @@ def factors(quantity: Quantity, have: tuple[str, float] | None) -> tuple[float, 
         return (1.0,)
     if have is None:
         return _unconfirmed(unit)
+    if have[0] == "rate" and kind in ("bytes/s", "flops"):  # a field called throughput may be any of them
+        return _unconfirmed(unit)
     if have[0] != kind:
         return (1.0,) if kind in ("count", "rate", "flops") or have[0] == "rate" else ()
     exact = have[1] / unit

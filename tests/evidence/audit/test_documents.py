@@ -187,3 +187,17 @@ def test_beside_a_record_nothing_else_is_read(tmp_path: Path) -> None:
     (tmp_path / "a_20260101/record.json").write_bytes(dump(imported_record()))
     found = [path.relative_to(tmp_path).as_posix() for path, _ in files_below([tmp_path])]
     assert found == ["a_20260101/record.json", "b/other.json", "b/record.json"]
+
+
+def test_attributes_are_values_of_what_holds_them() -> None:
+    state = {"ttft": {"unit": "ms", "value": 5.5}, "itl": {"unit": "ms", "value": "2.5"}}
+    rows, _ = read(json.dumps([{"name": "a", "metrics": state}, {"name": "b", "metrics": state}]))
+    assert [scalars(row) for row in rows] == [{"metrics.ttft.value": 5.5, "metrics.itl.value": 2.5}] * 2
+    listed = [{"name": name, **held} for name, held in state.items()]
+    rows, _ = read(json.dumps({"run": 1, "summaries": listed}))
+    assert scalars(rows[0]) == {"run": 1.0, "summaries.ttft.value": 5.5, "summaries.itl.value": 2.5}
+
+
+def test_values_of_one_name_are_rows() -> None:
+    rows, _ = read('{"summaries": [{"name": "a", "value": 1.5}, {"name": "a", "value": 2.5}]}')
+    assert [row.place for row in rows] == ["/summaries/0", "/summaries/1"]

@@ -277,3 +277,15 @@ def test_a_name_written_once_for_several_rows(tmp_path: Path) -> None:
     assert places == ["/0", "/1", "/2", "/3"]
     swapped = audit_of(tmp_path, page.replace("1204.1", "x").replace("2010.4", "1204.1").replace("x", "2010.4"))
     assert verdict_of(swapped, "1204.1").verdict is Verdict.ANOTHER_ROW
+
+
+def test_a_rate_of_bytes(tmp_path: Path) -> None:
+    rows = [{"name": f"copy{n}", "global_throughput": 506888669821 + n * 7e10, "size": 2**20 << n} for n in range(3)]
+    page = "| name | size | Throughput |\n|---|---|---|\n" + "".join(
+        f"| {row['name']} | 2^{20 + n} = {row['size']} | {float(str(row['global_throughput'])) / 1e9:.3f} GB/s |\n"
+        for n, row in enumerate(rows)
+    )
+    found = audit_of(tmp_path, page, {"run.json": rows})
+    one = verdict_of(found, "506.889 GB/s")
+    assert (one.verdict, one.sources[0].field) == (Verdict.BOUND, "global_throughput")
+    assert verdict_of(found, "1048576").sources[0].field == "size"

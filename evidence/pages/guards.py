@@ -39,7 +39,8 @@ _REACHED = re.compile(
     r"|shows?|yield\w*|result\w*|at|in|by)\b"
 )
 _IMAGINED = re.compile(
-    r"\b(?:suppos\w+|imagin\w+|hypothetical\w*|you could say|could say|assum\w+|if there is|let's say"
+    r"\bmeans\b[^,]{0,16}$"
+    r"|\b(?:suppos\w+|imagin\w+|hypothetical\w*|you could say|could say|assum\w+|if there is|let's say"
     r"|pretend|y-axis|x-axis|axis)\b"
     r"|\bsay,|\be\.g\.[^.]*\b(?:by|is|are)\W*$"
 )
@@ -66,6 +67,9 @@ _HARDWARE = re.compile(
 )
 _NAMED = re.compile(
     r"[ \u00a0]+(?!(?:Fast|Slow|Speed|High|Low|Bett|More|Less|Improv|Reduc|Throughput|Perf|Large|Small))[A-Z]"
+)
+_BIGGER = re.compile(
+    r"[\s*_]*(?:larger|bigger|wider|deeper|that (?:count|size|number|amount|many))\b(?! (?:throughput|batch|speed))"
 )
 _SPACED = re.compile(r"[ \u00a0][xX×]$")
 _MODEL = re.compile(r"\d{4}|\d50")
@@ -107,7 +111,7 @@ def is_ratio(match: re.Match[str], around: Place) -> bool:
         return True
     if _MODEL.fullmatch(number) and not _COMPARED.match(around.after.lstrip(" *_")):
         return False
-    if _MORE_OF.match(around.after):
+    if _MORE_OF.match(around.after) or _BIGGER.match(around.after):
         return False
     if _SPACED.search(match[0]) and not _COMPARED.search(around.after[:16]) and not _ALONE.match(around.after):
         return False
@@ -116,6 +120,7 @@ def is_ratio(match: re.Match[str], around: Place) -> bool:
     return bool(_COMPARED.search(around.sentence) or _ALONE.match(around.after))
 
 
+_SUPPOSED = re.compile(r"\bif\b[^,]{0,40}$")
 _SHARE = re.compile(
     r"[ \n]of[ \n](?:(?:the|its|our|all)[ \n])?(?:[\w'-]+[ \n]){0,2}?(?:peak|theoretical|roofline|maximum"
     r"|max\b|baseline|speed|throughput|performance"
@@ -155,7 +160,7 @@ def is_percentage(match: re.Match[str], around: Place, sign: str) -> bool:
     if sign and sign in "+−-±":
         return True
     if _SHARE.match(around.after):
-        return True
+        return not _SUPPOSED.search(around.before)
     if _MORE_OF.match(around.after):
         return False
     if _OF.match(around.after) and not _TAKEN.search(around.before):

@@ -4,7 +4,8 @@
     python reverify.py DIRECTORY
 
 DIRECTORY is a site as built or downloaded (it holds benchmark_logs/ and evidence.json), or the docs folder of a
-checkout. To check a site from elsewhere, fetch it and run the copy that you trust:
+checkout, where nothing says which cells a text of the lock is of, and its numbers only have to be some cells'. To check
+a site from elsewhere, fetch it and run the copy that you trust:
 
     wget --mirror --no-parent --no-host-directories --directory-prefix=site https://the.site/
     python reverify.py site
@@ -33,6 +34,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from html.parser import HTMLParser
+from itertools import combinations, islice, product
 from pathlib import Path
 from statistics import fmean, median
 
@@ -1049,20 +1051,119 @@ def locked_cell(one):
     return re.escape(f"{one['text']} {after}".strip()) if one["text"] else f"— {after}(: .*)?"
 
 
-def check_lock(path, printed, logs, say):
+def check_lock(path, printed, logs, say, counted):
     """Hold the lock's series to their logs, and its printed texts to those that were held to the samples."""
     lock = tomllib.loads(path.read_text(encoding="utf-8"))
     for series, line in lock.pop("series", {}).items():
         attempt(say, f"{LOCK}: {series}", locked_series, series, line, logs)
-    if printed is None:
-        return
     texts_ = {(part, id_, what): text for part in lock for id_ in lock[part] for what, text in lock[part][id_].items()}
+    if printed is None:  # without a site nothing says which cells a text is of, but its numbers must be of some
+        for (part, id_, what), text in texts_.items():
+            check, more = (found_row, ()) if part == "tables" else (found_words, (lock[part][id_],))
+            attempt(say, f"{LOCK}: {part}.{id_}.{what}", check, text, *more, logs)
+        counted.extend(texts_)
+        return
     expected = locked(printed)
     printed.count += len(texts_)
     for key in sorted(texts_.keys() | expected.keys()):
         text = texts_.get(key, "")
         if len(text) < 2000 and not re.fullmatch(expected.get(key, "(?!)"), text, re.DOTALL):
             say(LOCK, f"{'.'.join(key)} is not what is printed: {text!r}")
+
+
+def found_row(text, logs):
+    """Hold the numbers of a locked row to the logs: one has them all. A share of a peak is passed over."""
+    cells = [match.groups() for cell in text.split(" | ") if (match := re.fullmatch(f"({AMOUNT})(?: ([A-Z]+))?", cell))]
+    cells = [(amount, word) for amount, word in cells if word or not amount.endswith("%")]
+    tries = ((log, wide) for wide in (False, True) for log in logs.values())
+    if not any(all(is_in(log, amount, word, wide) for amount, word in cells) for log, wide in tries):
+        raise Fault(f"no log has these numbers: {text!r}")
+
+
+def found_words(text, claim, logs):
+    """Hold the numbers of a locked sentence or note: some log has each, or cells of which it is the geometric mean."""
+    amounts = []
+    for mean, ratio, ends in RATIO.findall(text):
+        amount = f"{ratio} {ends.replace('–', ' ')}"
+        if not mean:
+            amounts.append(amount)
+        elif not any(is_mean(log, amount) for log in logs.values()):
+            raise Fault(f"no log has cells whose geometric mean is {ratio} ({ends})")
+    bare = re.sub(r"\([^()]*–[^()]*\)|raised to [\d.,]+ %", "", RATIO.sub("", text))
+    told = [one for one in re.findall(rf"{NUMBER.pattern}×", bare) if one in claim["note"]]
+    amounts += [one for one in re.findall(rf"(?<![\w.,−])({AMOUNT})(?!\w)", bare) if one not in told]
+    for amount in amounts:
+        if not any(is_in(log, amount, None, wide) for wide in (False, True) for log in logs.values()):
+            raise Fault(f"no log has {amount!r}")
+
+
+AMOUNT = rf"\+?{NUMBER.pattern}(?:×| (?:%|[nµmkMGTP]?(?:B/s|FLOP/s|tok/s|bit/B|/s|s|B|J)))"
+RATIO = re.compile(rf"(geometric mean )?({NUMBER.pattern}×) \(95 % ({NUMBER.pattern}–{NUMBER.pattern})\)")
+
+
+def is_in(log, amount, word, wide):
+    """Whether a cell of a log gives an amount, or two cells with that verdict; wide: by other statistics too."""
+    pools = [log.once(("pool", one), lambda one=one: pool(log, one)) for one in ((False, True) if wide else (False,))]
+    return any(fits(amount, word, *one) for found in pools for one in found)
+
+
+def fits(amount, word, unit, lower, interval, verdict):
+    """Whether one number of a log prints as an amount; that of two cells has a verdict."""
+    is_compared = "×" in amount or amount.endswith("%")
+    if is_compared == (verdict is None) or word not in (None, verdict and word_of(verdict, unit)):
+        return False
+    try:
+        if verdict is None:
+            number, power = quantity(amount, unit)
+            require(number, interval[:1], power)
+        elif amount.endswith("%"):
+            require_change(amount, interval, lower)
+        else:
+            require(amount, interval[: len(NUMBER.findall(amount))])
+    except Fault:
+        return False
+    return True
+
+
+def pool(log, wide):
+    """Every number of a log: of each cell, and of each two arms; wide: other statistics, and divided ones, too."""
+    cells = log.data["cells"]
+    counts = {
+        kind.replace("-", "_") for cell in cells for one in all_processes(cell) for kind, _ in work_of(log, cell, one)
+    }
+    ways = [("", "")]
+    if wide:
+        ways = [(one, "") for one in "mean min max p50 p90 p95 p99".split()]
+        ways += [("", one) for one in ("accelerators", *sorted(counts))]
+    found = []
+    for metric, (statistic, per), (arm, workload) in product(sorted({*log.metrics, *DERIVED}), ways, log.cells):
+        asked = Asked(metric, statistic, per, arm, "")
+        if not (values := numbers(log, asked, arm, workload)):
+            continue
+        unit, lower = unit_of(log, asked)
+        found.append((unit, lower, interval_of(values)[0], None))
+        for other in log.arms if lower is not None else ():
+            both = compare(log, Asked(metric, statistic, per, arm, other), workload)
+            if both.ratio and other != arm:
+                found.append((unit, lower, both.ratio, both.verdict))
+    return found
+
+
+def is_mean(log, text):
+    """Whether some cells of two arms have this geometric mean; where there are very many, not all are tried."""
+    for metric, one, other in product(sorted({*log.metrics, *DERIVED}), log.arms, log.arms):
+        asked = Asked(metric, "", "", one, other)
+        if one == other or unit_of(log, asked)[1] is None:
+            continue
+        ratios = Reading(log, asked, list(log.workloads)).ratios()
+        for count in range(2, len(ratios) + 1):
+            for chosen in islice(combinations(ratios, count), 2000):
+                try:
+                    require(text, geometric_mean(chosen))
+                except Fault:
+                    continue
+                return True
+    return False
 
 
 def locked_series(series, line, logs):
@@ -1499,19 +1600,19 @@ def main(arguments):
         problems.append(visible(f"{where}: {message}", 1000))
 
     logs = read_store(root / LOGS, say)
-    printed = None
+    printed, counted = None, []
     if (root / FIGURES).is_file():
         try:
             printed = Printed(strict_json((root / FIGURES).read_bytes()), logs, say)
         except (Fault, *SENSELESS) as error:
             say(FIGURES, f"not the figures of a site: {error}")
     if (root / LOCK).is_file():
-        attempt(say, LOCK, check_lock, root / LOCK, printed, logs, say)
+        attempt(say, LOCK, check_lock, root / LOCK, printed, logs, say, counted)
     if printed is not None:
         attempt(say, FIGURES, Pages, root, printed, logs)
     for problem in problems:
         print(problem)
-    count = printed.count if printed else 0
+    count = printed.count if printed else len(counted)
     if problems:
         print(f"{len(problems)} problem{'' if len(problems) == 1 else 's'}")
         return 1

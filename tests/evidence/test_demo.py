@@ -74,7 +74,7 @@ def test_what_it_measured_is_verified_by_the_second_implementation(ran: Ran) -> 
     reverify = Path(__file__).parents[2] / "docs/reverify.py"
     command = [sys.executable, "-I", "-S", str(reverify), str(ran.kept)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert done.stdout == "verified 1 record, 0 printed values: ok\n"
+    assert done.stdout == "verified 1 record, 3 printed values: ok\n"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "terminated"])

@@ -92,9 +92,9 @@ def bare_number(corpus: Corpus) -> Iterator[Finding]:
     around them are shapes, counts of devices, versions, dates, sizes, thresholds ("must stay within 5 %"), settings
     ("a timeout of 30 s"), offered load and tables that explain options.
 
-    Words decide, so some hits are wrong: a number in an example that does not say it is one, a limit phrased like a
-    result. And some are missed: a bare percentage without a word that compares, minutes and hours, a table of numbers
-    whose head names neither unit nor quantity, counts of tokens or bytes.
+    Words decide, and the words are English. So some hits are wrong: a number in an example that does not say it is one,
+    a limit phrased like a result, what follows from a setting. And some are missed: a bare percentage without a word
+    that compares, minutes and hours, a table whose head names neither unit nor quantity, counts of tokens or bytes.
 
     ## Why it matters
     A typed number has no environment, no gate and no samples, and nothing notices when it stops being true.

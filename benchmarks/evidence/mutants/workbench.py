@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.evidence.mutants.mutation import Mutation
 from benchmarks.evidence.mutants.site import settle
-from benchmarks.evidence.projects import LOGS, write
+from benchmarks.evidence.projects import LOGS, git, write
 from benchmarks.evidence.records import Document
 from evidence import ledger
 from evidence.schema import series
@@ -156,8 +156,11 @@ def mutate(mutation: Mutation, clean: Path, copy: Path, seed: int) -> Mutant:
     """Copy the clean site to a path that is not there yet, and do one thing to the copy."""
     shutil.copytree(clean, copy, symlinks=True)
     mutant = Mutant(copy, random.Random(f"{mutation.name} {seed}"))
+    if mutation.base is not None:
+        git(copy, "switch", "--quiet", "--create", "work")
     mutation.act(mutant)
-    if mutation.is_committed:
+    # Only the ledger is compared with commits: a page that is not committed yet is checked as it is.
+    if mutation.is_committed and any(path.startswith(LOGS) for path in mutant.touched):
         settle(copy)
     return mutant
 

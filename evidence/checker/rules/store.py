@@ -96,7 +96,8 @@ def duplicate_record(corpus: Corpus) -> Iterator[Finding]:
         return
     first_with: dict[int, str] = {}
     shaped: dict[int, list[str]] = {}
-    for log, prints in sorted(corpus.memory.prints.items()):
+    # By date, so that of a log and its copy the one that came later is named.
+    for log, prints in sorted(corpus.memory.prints.items(), key=lambda one: (log_date(one[0]), one[0])):
         shared = [other for one in prints if (other := first_with.setdefault(one, log)) != log]
         shapes = corpus.memory.shapes.get(log, ())
         if shared:

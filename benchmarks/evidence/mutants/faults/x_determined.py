@@ -9,6 +9,7 @@ from benchmarks.evidence.mutants.faults import ARCHIVE, KERNELS, SCALING, SERVIN
 from benchmarks.evidence.mutants.mutation import mutation
 from benchmarks.evidence.mutants.workbench import Mutant, cells, processes, rescale, rescale_requests
 from benchmarks.evidence.projects import LOGS
+from benchmarks.evidence.records import Document
 from evidence.store import RECORD_NAME
 
 
@@ -223,7 +224,7 @@ def log_below_a_hidden_folder(mutant: Mutant) -> None:
 def gate_of_skipped_tests(mutant: Mutant) -> None:
     """A test gate passed with every test but one skipped."""
     with mutant.record(mutant.log("kernels/tile")) as record:
-        tests = {"name": "suite", "kind": "tests", "reference": None, "tolerances": []}
+        tests: Document = {"name": "suite", "kind": "tests", "reference": None, "tolerances": []}
         record["gates"].append({**record["gates"][0], **tests})
         detail = {"kind": "tests", "collected": 40, "passed": 1, "failed": 0, "skipped": 39, "allowed_skips": []}
         for cell in cells(record):

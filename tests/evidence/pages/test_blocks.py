@@ -200,9 +200,7 @@ def test_what_stands_in_a_block_decides_nothing_outside_it(text: str, content: s
         assert [fault.message[:20] for fault in after.faults] == [fault.message[:20] for fault in before.faults]
 
 
-@pytest.mark.parametrize(
-    "unit", ["<!-- evidence", f"<!-- evidence: claim a -->{CLOSE}\n\n# 1.0\n\n<div>\n\n", "<!--"]
-)
+@pytest.mark.parametrize("unit", ["<!-- evidence", f"<!-- evidence: claim a -->{CLOSE}\n\n# 1.0\n\n<div>\n\n", "<!--"])
 def test_reading_is_linear_in_hostile_text(unit: str) -> None:
     started = time.process_time()
     parse((unit * 100_000)[:100_000])

@@ -1092,7 +1092,10 @@ def found_words(text, claim, logs):
     bare = re.sub(r"\([^()]*–[^()]*\)|raised to [\d.,]+ %", "", RATIO.sub("", text))
     told = [one for one in re.findall(rf"{NUMBER.pattern}×", bare) if one in claim["note"]]
     amounts += [one for one in re.findall(rf"(?<![\w.,−])({AMOUNT})(?!\w)", bare) if one not in told]
+    stated = [value for log in logs.values() for name in log.workloads for value in coordinates(log, name).values()]
     for amount in amounts:
+        if any(amount in value for value in stated):
+            continue  # a size or a setting of a workload
         if not any(is_in(log, amount, None, wide) for wide in (False, True) for log in logs.values()):
             raise Fault(f"no log has {amount!r}")
 
@@ -1384,26 +1387,41 @@ class Pages:
         require_equal(texts(element, "pre"), [visible(command_of(log.data), 20000)] if log else [])
 
     def chart(self, element):
-        """Hold the numbers that a chart writes beside its marks, and its data: each is one of its table."""
-        title = next(element.find(".ev-figure-title")).attributes["id"]
+        """Hold the numbers that a chart writes beside its marks, and its data: each is of its table, or of a log."""
+        for figure in element.find(".ev-figure"):
+            title = next(figure.find(".ev-figure-title")).attributes["id"]
+            known = self.history(figure) if title.endswith("-history-heading") else self.of_table(title)
+            labels = {"b", "q", "ev-row"}
+            drawn = [one for one in figure.find("text") if "n" in one.classes() and not labels & set(one.classes())]
+            cells = [one for row in figure.find("tr") for one in row.find("td")]
+            for one in [*drawn, *cells]:
+                if re.match(r"[−\d]", one.text()) and one.text() not in known:
+                    raise Fault(f"{one.text()!r} is drawn, and is no number of {title}")
+
+    def of_table(self, title):
+        """Return every way in which a chart may write the numbers of its table."""
         id_ = next(
-            (id_ for anchored, id_ in self.tables.items() if re.match(rf"{anchored}-(bars|forest)-\d", title)), None
+            (id_ for anchored, id_ in self.tables.items() if re.match(rf"{anchored}-(bars|forest)-\d", title)), ""
         )
-        figures = self.printed.placed.get((id_, "table"), [])
-        known = {""}
-        for one in figures:
+        known = set()
+        for one in self.printed.placed.get((id_, "table"), []):
             interval = span(one.get("interval", ["", ""]))
             number = f"{one['text']} [{interval}]" if interval else one["text"]
             known |= {one["text"], interval, number, f"{number} {one.get('word', '')}"}
-        drawn = [
-            one
-            for one in element.find("text")
-            if set(one.classes()) & {"n"} and not set(one.classes()) & {"b", "q", "ev-row"}
-        ]
-        cells = [one for row in element.find("tr") for one in row.find("td")]
-        for one in [*drawn, *cells]:
-            if re.match(r"[−\d]", one.text()) and one.text() not in known:
-                raise Fault(f"{one.text()!r} is drawn, and is no number of {id_}")
+        return known
+
+    def history(self, figure):
+        """Hold each row of a history to its log, where some cell or two arms must give it; return what may be drawn."""
+        unit, known = next(figure.find(".ev-figure-subtitle")).text().partition(",")[0], set()
+        for row in next(figure.find("tbody")).find("tr"):
+            name, (date, value, interval, word, *_) = next(row.find("th")).text(), texts(row, "td")
+            log = self.known(self.logs, name)
+            require_equal(date, log.data["started_at"][:10])
+            amount = f"{value} {interval.replace('–', ' ')}" if value.endswith("×") else f"{value} {unit}"
+            if value and not is_in(log, amount, word or None, wide=True):
+                raise Fault(f"{value} {word} is no number of {name}")
+            known |= {date, value, interval, f"{value} {word}"}
+        return known
 
     def table(self, element):
         """Hold a table: its heads, and each row's verdicts and numbers in the order that they stand in."""

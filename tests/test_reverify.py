@@ -51,6 +51,8 @@ As a diagnostic: {{ ev.diagnostic("tile-gains", "ratio.max") }}.
 {{ ev.chart("fuse-first", kind="bars") }}
 
 {{ ev.reproduce("fuse-first") }}
+
+{{ ev.history("fuse-gains") }}
 """
 
 
@@ -462,6 +464,8 @@ PAGES = {
     "a digest": _html(r'(ev-digest">)[0-9a-f]{4}', r"\g<1>ffff"),
     "a command": _html(r'(language-bash">[^<]*?)python', r"\1pypy"),
     "a bar": _html(r'(<text[^>]*class="n"[^>]*>)', r"\g<1>7"),
+    "a history": _html(r"(-history-heading[^§]*?<td>)([\d.]+)×", r"\g<1>9.99×"),
+    "a point of a history": _html(r'(-history-heading[^§]*?class="ev-answer n"[^>]*>)([\d.]+)×', r"\g<1>9.99×"),
     "the board": _html(r'(ev-table--board.*?<td role="cell" class="ev-n"><b>)', r"\g<1>9", "board/index.html"),
     "a sentence of the board": _html(r'(role="rowheader">[^§]*?)1\.', r"\g<1>9.", "board/index.html"),
     "an absence": _html(r"(ev-tag ev-rejected.*?</svg>)REJECTED", r"\1SKIPPED"),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks import ROOT, capture
 from benchmarks.evidence import plan
-from benchmarks.evidence.selection import NAME, Selection, variables
+from benchmarks.evidence.selection import DOMAIN, NAME, Selection, variables
 from benchmarks.evidence.suite import Sizes, Suite
 from benchmarks.session import incomplete_path, run_and_save
 from evidence.schema import Record
@@ -36,7 +36,7 @@ def measure(
         withheld=withheld,
         environment=environment,
         timeout_s=120.0,
-        domain=plan.DOMAIN,
+        domain=DOMAIN,
         name=suite.name,
         limitations=(),
     )

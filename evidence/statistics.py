@@ -329,7 +329,8 @@ def modes(samples: Sequence[float]) -> tuple[float, float] | None:
 def _finite(values: Sequence[float], at_least: int = 2) -> Sequence[float]:
     if len(values) < at_least:
         raise ComparisonError(f"at least {at_least} values are needed, not {len(values)}")
-    if not all(abs(value) < _LARGEST for value in values):
+    # What is no number makes no sum either, and hides from min and max.
+    if not (-_LARGEST < min(values) and max(values) < _LARGEST) or math.isnan(sum(values)):
         raise ComparisonError(f"every value must be a number below {_LARGEST:g}, so that squares stay finite")
     return values
 

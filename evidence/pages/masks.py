@@ -23,6 +23,9 @@ _RAW_TEXT = re.compile(
 )
 _PRE = re.compile(r"<pre\b[^>]*>(?P<text>.*?)(?:</pre\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 _CODE_ELEMENT = re.compile(r"<code\b[^>]*>(?P<text>[^<\n]*)</code\s*>", re.IGNORECASE)
+_UNSEEN = re.compile(
+    r"<(?P<tag>[a-z][\w-]*)\b(?=[^<>]*(?:\shidden\b|display\s*:\s*none|visibility\s*:\s*hidden))[^<>]*>", re.IGNORECASE
+)
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _MATHS = re.compile(
     r"\$\$.+?\$\$|\\\(.+?\\\)|\\\[.+?\\\]|(?<![\\$\w])\$(?![\s$])[^$\n]+?(?<![\s\\])\$(?![\w$])", re.DOTALL
@@ -185,6 +188,21 @@ def fences(body: str) -> Iterator[Fence]:
             number += 1
         content = lines[first : number - 1 if closed else number]
         yield Fence(opened["info"].strip(), "\n".join(content), first, number, closed)
+
+
+def unseen_lines(body: str) -> tuple[tuple[int, int], ...]:
+    """Return the first and last line of every HTML element that is not displayed."""
+    text = comments(code(body))
+    found = []
+    for match in _UNSEEN.finditer(text):
+        depth, end = 1, len(text)
+        for tag in re.finditer(rf"<(/?){match['tag']}\b[^<>]*>", text[match.end() :], re.IGNORECASE):
+            depth += -1 if tag[1] else 1
+            if not depth:
+                end = match.end() + tag.end()
+                break
+        found.append((text.count("\n", 0, match.start()) + 1, text.count("\n", 0, end) + 1))
+    return tuple(found)
 
 
 def empty_containers(body: str) -> Iterator[tuple[int, str]]:

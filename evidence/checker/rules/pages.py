@@ -109,8 +109,8 @@ def unrendered_call(corpus: Corpus) -> Iterator[Finding]:
     """A call is shown as what it renders: not as braces, and not where nothing can be shown.
 
     ## What it checks
-    For calls inside `raw` blocks outside code, for calls that run inside code or an HTML comment, and for pages that
-    Jinja cannot parse, of which nothing is rendered.
+    For calls inside `raw` blocks outside code, for calls that run inside code, an HTML comment or an element that is
+    not displayed (`hidden`, `display: none`), and for pages that Jinja cannot parse, of which nothing is rendered.
 
     ## Why it matters
     The reader sees braces, or nothing at all, where the evidence should be; and a build may well be green.
@@ -123,6 +123,13 @@ def unrendered_call(corpus: Corpus) -> Iterator[Finding]:
         if call.place in ("code", "comment"):
             yield Finding(call.at, f"{OBJECT}.{call.macro}({call.subject!r}) runs inside {_IN[call.place]}")
     for page in corpus.pages:
+        unseen = masks.unseen_lines(page.front.body) if page.calls else ()
+        for call in page.calls:
+            line = call.at.line - page.front.offset
+            if any(first <= line <= last for first, last in unseen):
+                yield Finding(
+                    call.at, f"{OBJECT}.{call.macro}({call.subject!r}) stands in an element that is not shown"
+                )
         for fault in page.faults:
             if fault.trouble == "syntax":
                 yield Finding(fault.at, f"the page is no Jinja template: {fault.text}")

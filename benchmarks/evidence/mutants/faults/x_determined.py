@@ -288,3 +288,34 @@ def markdown_left_out_by_the_settings(mutant: Mutant) -> None:
 def page_in_another_folder(mutant: Mutant) -> None:
     """Results are typed into a Markdown file beside the code."""
     mutant.write("synthetic/RESULTS.md", f"# Results\n\nFusing is {mutant.drawn(2, 9)}x faster.\n")
+
+
+@mutation("E", "EV704", "EV605")
+def table_that_nobody_sees(mutant: Mutant) -> None:
+    """The table of a loss stands inside an element that is not shown."""
+    opening = mutant.rng.choice(("<div hidden markdown>", '<div markdown style="color: red; display:none">'))
+    mutant.swap(
+        "docs/kernels.md", '{{ ev.table("fuse-second") }}', f'{opening}\n\n{{{{ ev.table("fuse-second") }}}}\n\n</div>'
+    )
+
+
+@mutation("A", "EV701")
+def page_of_another_ending(mutant: Mutant) -> None:
+    """A number is typed on a page whose file ends in another way that MkDocs knows."""
+    ending = mutant.rng.choice(("markdown", "mkd", "mdown"))
+    mutant.write(f"docs/more.{ending}", f"# More\n\nFusing is {mutant.drawn(2, 9)}x faster.\n")
+
+
+@mutation("S", "EV615", "EV009", "EV905", "EV702", "EV601")
+def page_left_out_of_the_site(mutant: Mutant) -> None:
+    """The configuration leaves out the page of a loss, which the check would go on reading."""
+    mutant.append("mkdocs.yml", "exclude_docs: |\n  kernels.md")
+    mutant.touched.add(KERNELS)
+
+
+@mutation("S", "EV905", "EV904", "EV702")
+def docs_somewhere_else(mutant: Mutant) -> None:
+    """The site is built from another folder than the one with the claims."""
+    mutant.append("mkdocs.yml", "docs_dir: public")
+    mutant.write("public/index.md", "# Synthetic\n\nNothing to see.\n")
+    mutant.touched.add("README.md")

@@ -69,11 +69,10 @@ def record(index: int, tree: Tree, seed: int) -> Record:
 
 
 def kernel_record(log: str, sizes: Sequence[int], tree: Tree, seed: int) -> Record:
-    """Return a record of a kernel on these sizes, under a name of the first day."""
+    """Return a record of a kernel on these sizes, under a name of the first day; each log is of an op of its own."""
     rng = random.Random(f"{seed}/{log}")
-    return _record(
-        f"{log}_{_FIRST_DAY:%Y%m%d}", 0, tree, seed, _kernel(rng, rng.uniform(1.0, 4.0), sizes, "synthetic"), None
-    )
+    drawn = _kernel(rng, rng.uniform(1.0, 4.0), sizes, log.rpartition("/")[2])
+    return _record(f"{log}_{_FIRST_DAY:%Y%m%d}", 0, tree, seed, drawn, None)
 
 
 def _is_engine(number: int) -> bool:

@@ -153,7 +153,9 @@ def _guides(pages: int, calls: int, claimed: int) -> Iterator[tuple[str, str]]:
         parts = [f"# Guide {page}"]
         for call in range(page, calls, pages):
             number = call // len(_USES) % claimed
-            parts += [_PROSE.format(number=number), _USES[call % len(_USES)].format(number=number)]
+            use = _USES[call % len(_USES)].format(number=number)
+            # A block stands on a page once; a sentence may be said again.
+            parts += [_PROSE.format(number=number), _USES[0].format(number=number) if use in parts else use]
         yield f"guides/guide-{page:05d}.md", "\n\n".join(parts) + "\n"
 
 

@@ -14,7 +14,7 @@ from benchmarks.evidence.suite import Sizes, Suite
 from benchmarks.session import incomplete_path, run_and_save
 from evidence.schema import Record
 
-STORE = {"records": 24, "seed": 3}
+STORE = {"records": 24, "claims": 2, "pages": 5, "calls": 20, "seed": 3}
 SITE = {"pages": 3, "tables": 2, "series": 2, "seed": 3}
 
 

@@ -31,6 +31,7 @@ def test_the_record_loads_and_holds_every_process_of_every_arm(measured):
     assert [(arm.name, arm.role) for arm in record.arms] == [
         ("validate", "baseline"),
         ("check", "candidate"),
+        ("unchanged", "alternative"),
         ("validate-again", "control"),
     ]
     for cell in record.cells:
@@ -49,7 +50,7 @@ def test_every_gate_says_how_much_it_looked_at(measured):
         assert isinstance(cell, Timed)
         detail = cell.gate.detail
         assert isinstance(detail, schema.TestsDetail)
-        assert detail.passed == detail.collected >= (3 if cell.arm == "check" else STORE["records"])
+        assert detail.passed == detail.collected >= (STORE["records"] if cell.arm.startswith("validate") else 3)
         assert [further.phase for further in cell.further] == ["timed-outputs"]
     check = record.cell("check", "store")
     assert isinstance(check, Timed)
@@ -60,7 +61,7 @@ def test_processes_of_the_arms_alternate(measured):
     _, record = measured
     cells = [cell for cell in record.cells if isinstance(cell, Timed)]
     turns = sorted((p.started_s, p.ended_s, cell.arm) for cell in cells for p in cell.processes)
-    assert [arm for _, _, arm in turns] == ["validate", "check", "validate-again"] * 2
+    assert [arm for _, _, arm in turns] == ["validate", "check", "unchanged", "validate-again"] * 2
     assert all(first[1] <= second[0] for first, second in pairwise(turns))
 
 
@@ -70,6 +71,7 @@ def test_the_inputs_are_told_by_digest_and_no_path_of_them(measured):
     assert isinstance(workload, ForeignWorkload)
     settings = {setting.name: setting.value for setting in workload.settings}
     assert settings["records"] == "24"
+    assert (settings["claims"], settings["pages"], settings["calls"]) == ("2", "5", "20")
     assert len(settings["inputs sha256"]) == 64
     assert str(folder) not in record.model_dump_json()
 
@@ -85,7 +87,7 @@ def test_a_fault_in_the_store_rejects_both_sides(tmp_path):
         assert isinstance(cell, Rejected)
         assert isinstance(cell.gate.detail, schema.TestsDetail)
         assert cell.gate.detail.failed
-    validate, check = record.cells
+    validate, check, _ = record.cells
     assert isinstance(validate, Rejected)
     assert f"{log_of(5)}/record.json: is not what the ledger says (1 of 24)" == validate.gate.message
     assert isinstance(check, Rejected)

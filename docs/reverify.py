@@ -1390,6 +1390,9 @@ class Pages:
         """Hold the numbers that a chart writes beside its marks, and its data: each is of its table, or of a log."""
         for figure in element.find(".ev-figure"):
             title = next(figure.find(".ev-figure-title")).attributes["id"]
+            if title.endswith("-roofline-heading"):
+                self.roofline(figure)
+                continue
             known = self.history(figure) if title.endswith("-history-heading") else self.of_table(title)
             labels = {"b", "q", "ev-row"}
             drawn = [one for one in figure.find("text") if "n" in one.classes() and not labels & set(one.classes())]
@@ -1422,6 +1425,21 @@ class Pages:
                 raise Fault(f"{value} {word} is no number of {name}")
             known |= {date, value, interval, f"{value} {word}"}
         return known
+
+    def roofline(self, figure):
+        """Hold each point of a roofline to its log: the work a byte pays for, and the rate over processes."""
+        suffix = next(figure.find(".ev-figure-subtitle")).text().partition(" ")[0]
+        for row in next(figure.find("tbody")).find("tr"):
+            arm, name, workload, intensity, value, interval, _ = texts(row, "td")
+            if not value:
+                continue
+            log, asked = self.known(self.logs, name), Asked("flop_rate", "", "", arm, "")
+            work = {one["of"]: one["count"] for one in log.workloads[workload]["work"]}
+            require(intensity, [work["flop"] / work["bytes"]])
+            found, exact = interval_of(numbers(log, asked, arm, workload))
+            printed = found[:1] if exact else found
+            require(f"{value} {interval.replace('–', ' ')}", printed, power_of(suffix, unit_of(log, asked)[0]))
+            self.printed.count += 1
 
     def table(self, element):
         """Hold a table: its heads, and each row's verdicts and numbers in the order that they stand in."""

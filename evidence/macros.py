@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast, get_a
 
 from mkdocs.exceptions import PluginError
 
+from evidence import attainment, pictures
 from evidence import history as histories
-from evidence import pictures
 from evidence.book import Book, Unrenderable
 from evidence.checker.ignores import Ignore
 from evidence.diagnostics import Finding, Location
@@ -243,6 +243,11 @@ def _history(build: Build, bound: Mapping[str, str], root: str) -> tuple[str, st
     return html.history(histories.of_claim(build.book, bound["id"]), root), f"history of {bound['id']}"
 
 
+def _roofline(build: Build, bound: Mapping[str, str], root: str) -> tuple[str, str]:
+    view = attainment.of_table(build.book, bound["id"], bound.get("ceilings") or None)
+    return html.roofline(view, root), f"roofline of {view.title}"
+
+
 def _environment(build: Build, bound: Mapping[str, str], root: str) -> tuple[str, str]:
     evidence = evidence_of(build.book.log(bound["log"]))
     return html.environment(evidence), evidence.log
@@ -286,6 +291,7 @@ _PARTS: Mapping[str, Part] = {
     "value": _value,
     "environment": _environment,
     "history": _history,
+    "roofline": _roofline,
     "figure": _figure,
     "reproduce": _reproduce,
     "status": _status,

@@ -177,6 +177,52 @@ class History:
 
 
 @dataclass(frozen=True, slots=True)
+class Point:
+    """One cell of a table under a roofline: how much work a byte pays for, and how fast the work was done.
+
+    `intensity` is FLOP a byte of compulsory traffic, the same for every arm of a workload; `rate` is in FLOP/s.
+    """
+
+    row: str
+    """What names its row of the table."""
+    arm: str
+    log: str
+    workload: str
+    intensity: float | None
+    intensity_text: str
+    rate: Measured | Absent
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """The most that a device reaches: a slope of bytes up to a flat top of FLOP. A side that is not known is None."""
+
+    kind: Literal["datasheet", "measured"]
+    flop_per_s: float | None
+    bytes_per_s: float | None
+    flop_text: str
+    bytes_text: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Roofline:
+    """The cells of a table, each under the ceilings of its device."""
+
+    id: str
+    title: str
+    unit: str
+    arms: tuple[tuple[str, bool], ...]
+    """Each arm, and whether it is the baseline."""
+    points: tuple[Point, ...]
+    ceilings: tuple[Ceiling, ...]
+    unknown: tuple[str, ...]
+    """Devices and dtypes of which no peak is known."""
+    evidence: tuple[Evidence, ...]
+    banner: Banner | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Figure:
     """One rendered field of a sentence. `verdict` is set where it stands for a comparison."""
 

@@ -53,6 +53,8 @@ As a diagnostic: {{ ev.diagnostic("tile-gains", "ratio.max") }}.
 {{ ev.reproduce("fuse-first") }}
 
 {{ ev.history("fuse-gains") }}
+
+{{ ev.roofline("fuse-first") }}
 """
 
 
@@ -466,6 +468,7 @@ PAGES = {
     "a bar": _html(r'(<text[^>]*class="n"[^>]*>)', r"\g<1>7"),
     "a history": _html(r"(-history-heading[^§]*?<td>)([\d.]+)×", r"\g<1>9.99×"),
     "a point of a history": _html(r'(-history-heading[^§]*?class="ev-answer n"[^>]*>)([\d.]+)×', r"\g<1>9.99×"),
+    "a point of a roofline": _html(r"(-roofline-heading[^§]*?</td><td>)([\d.,]+)(</td><td>[\d.,]+ –)", r"\g<1>9.99\3"),
     "the board": _html(r'(ev-table--board.*?<td role="cell" class="ev-n"><b>)', r"\g<1>9", "board/index.html"),
     "a sentence of the board": _html(r'(role="rowheader">[^§]*?)1\.', r"\g<1>9.", "board/index.html"),
     "an absence": _html(r"(ev-tag ev-rejected.*?</svg>)REJECTED", r"\1SKIPPED"),

@@ -59,6 +59,7 @@ SIGNATURES = {
         Signature("diagnostic", ("id", "field"), (), "claim", is_block=False),
         Signature("figure", ("id",), (), "figure", is_block=True),
         Signature("chart", ("id", "kind"), ("kind",), "table", is_block=True),
+        Signature("roofline", ("id", "ceilings"), ("ceilings",), "table", is_block=True),
         Signature("history", ("id",), (), "claim", is_block=True),
         Signature("environment", ("log",), (), "log", is_block=True),
         Signature("reproduce", ("id",), (), "item", is_block=True),

@@ -14,6 +14,7 @@ from evidence.renderers.history import history
 from evidence.renderers.marks import chip
 from evidence.renderers.markup import anchor, escape
 from evidence.renderers.notices import borrowed, diagnostic, error_box, error_mark, waiver
+from evidence.renderers.roofline import roofline
 from evidence.renderers.table import table
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "gates",
     "history",
     "reproduce",
+    "roofline",
     "says",
     "stance",
     "table",

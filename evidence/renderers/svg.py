@@ -135,8 +135,13 @@ class Canvas:
 
     def mark(self, x: float, y: float, glyph: str, shift: float = 0) -> None:
         """A verdict's or outcome's shape, centred: an inner svg takes a share for x and pixels for its shape."""
-        shape = f'<g transform="translate({number(shift)})">{GLYPHS[glyph]}</g>' if shift else GLYPHS[glyph]
-        self.parts.append(f'<svg class="ev-{glyph}" x="{per_cent(x)}" y="{number(y)}" overflow="visible">{shape}</svg>')
+        drawing = f'<g transform="translate({number(shift)})">{GLYPHS[glyph]}</g>' if shift else GLYPHS[glyph]
+        self.shape(x, y, drawing, f"ev-{glyph}")
+
+    def shape(self, x: float, y: float, drawing: str, classes: str) -> None:
+        """A drawing of this package, 12 by 12 and centred on 0 0."""
+        place = f'x="{per_cent(x)}" y="{number(y)}"'
+        self.parts.append(f'<svg class="{classes}" {place} overflow="visible">{drawing}</svg>')
 
     def render(self) -> str:
         """The plot for a page that has the stylesheet."""

@@ -22,6 +22,7 @@ EXAMPLES = {
     "diagnostic": '"toy-fused", "candidate:us"',
     "figure": '"toy-drawn"',
     "history": '"toy-fused"',
+    "roofline": '"toy"',
     "claim": '"toy-fused"',
     "says": '"toy-fused"',
     "value": '"toy-fused", "ratio"',

@@ -24,7 +24,7 @@ from evidence.statistics import Interval, Verdict
 from evidence.tables import Built
 from evidence.views import Ratio, Statement
 
-SHOWING = frozenset({"claim", "says", "value", "diagnostic", "table", "chart", "figure", "reproduce"})
+SHOWING = frozenset({"claim", "says", "value", "diagnostic", "table", "chart", "roofline", "figure", "reproduce"})
 """Macros that show what a record holds."""
 _RELEASED = re.compile(r"(?:readme|change|release|history|news)", re.IGNORECASE)
 _RESULTS = re.compile(r"(?:results?|benchmarks?|performance|perf|speed)(?:$|[_-])", re.IGNORECASE)
@@ -194,7 +194,9 @@ def _shown_values(corpus: Corpus) -> Iterator[tuple[Call, _Shown]]:
     """Every value that a page shows: log, arm, workload, quantity."""
     book = corpus.book
     for call in corpus.calls:
-        if call.macro not in ("claim", "says", "value", "table", "chart") or _has_status(corpus, call.subject):
+        if call.macro not in ("claim", "says", "value", "table", "chart", "roofline") or _has_status(
+            corpus, call.subject
+        ):
             continue
         for shown in _values_of(corpus, call.subject):
             if shown[0] not in book.log_status:

@@ -17,7 +17,7 @@ from evidence.renderers import html, markdown, terminal
 from evidence.renderers.json import to_json
 from evidence.renderers.markup import address, anchor, escape
 from evidence.renderers.text import TEXT_LIMIT, visible
-from evidence.views import Figure, Shown, Statement, Table
+from evidence.views import Absent, Ceiling, Figure, Shown, Statement, Table
 from tests.evidence.renderers import views_factory as views
 from tests.evidence.renderers.markup_checks import parsed
 
@@ -80,6 +80,22 @@ BLOCKS: dict[str, Callable[[Table, Statement], str]] = {
     "table": lambda table, _: html.table(table, "../"),
     "forest": lambda table, _: html.chart(table, "forest", "../"),
     "bars": lambda table, _: html.chart(table, "bars", "../"),
+    "roofline": lambda table, claim: html.roofline(
+        views.roofline(
+            id=table.id,
+            title=table.title,
+            unit=claim.note,
+            arms=((claim.word, True),),
+            points=(
+                views.point(table.title, claim.word, 0.75, views.measured(210.0, 4.0)),
+                views.point(table.title, claim.word, None, Absent("crashed", claim.note)),
+            ),
+            ceilings=(Ceiling("measured", 9e14, 1e12, claim.note, claim.kind, table.title),),
+            unknown=(claim.note,),
+            evidence=table.evidence,
+        ),
+        "../",
+    ),
     "claim": lambda _, claim: html.claim(claim, "../"),
     "says": lambda _, claim: html.says(claim, "../", claim.kind),
     "board": lambda table, claim: html.board([html.Listed(claim, claim.id), html.Unshown(table.id, table.title, None)]),

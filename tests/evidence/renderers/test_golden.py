@@ -19,6 +19,7 @@ RENDERED: dict[str, Callable[[], str]] = {
     "claim.html": lambda: html.claim(views.statement(), "../"),
     "forest.html": lambda: html.chart(views.table(), "forest", "../"),
     "bars.html": lambda: html.chart(views.latency(), "bars", "../"),
+    "roofline.html": lambda: html.roofline(views.roofline(), "../"),
     "board.html": lambda: html.board([html.Listed(views.loss(), "feature/"), html.Unshown("x", "EV602: …", None)]),
     "forest.svg": lambda: standalone(views.table(), "forest", STYLESHEET.read_text(encoding="utf-8")),
     "table.md": lambda: markdown.table(views.table()),

@@ -9,12 +9,15 @@ from evidence.statistics import Interval, Verdict
 from evidence.views import (
     Absent,
     Banner,
+    Ceiling,
     Column,
     Evidence,
     Figure,
     GateLine,
     Measured,
+    Point,
     Ratio,
+    Roofline,
     Row,
     Shown,
     Statement,
@@ -258,6 +261,41 @@ def latency(**changes: Any) -> Table:
             columns=LATENCY_COLUMNS,
             rows=rows,
             footnotes=(),
+        ),
+        **changes,
+    )
+
+
+def point(row: str, arm: str, intensity: float | None, rate: Measured | Absent) -> Point:
+    text = "" if intensity is None else f"{intensity:.2f}"
+    return Point(row, arm, "ops/qk_norm_synthetic_20261128", f"t{row}-fwd", intensity, text, rate)
+
+
+def roofline(**changes: Any) -> Roofline:
+    """Two arms on three rows, one of them rejected, under a datasheet and a measured ceiling."""
+    points = (
+        point("2048", "eager", 0.75, measured(210.0, 4.0, scale=1e9)),
+        point("2048", "fused", 0.75, measured(305.0, 3.0, scale=1e9)),
+        point("16384", "eager", 0.75, measured(213.0, 2.0, scale=1e9)),
+        point("16384", "fused", 0.75, Absent("rejected", "o: 41 of 1024 elements are beyond the tolerance")),
+        point("65536", "eager", 40.0, measured(9_000.0, 80.0, scale=1e9)),
+        point("65536", "fused", 40.0, measured(14_000.0, 90.0, scale=1e9)),
+    )
+    return replace(
+        Roofline(
+            id="qk-norm",
+            title="Query and key RMSNorm",
+            unit="GFLOP/s",
+            arms=(("eager", True), ("fused", False)),
+            points=points,
+            ceilings=(
+                Ceiling(
+                    "datasheet", 9e14, 1e12, "900.0 TFLOP/s", "1.0 TB/s", "datasheet: Synthetic GPU A, dense, bf16"
+                ),
+                Ceiling("measured", 7e14, 9e11, "700.0 TFLOP/s", "900.0 GB/s", "the best of ops/limits_20261128, bf16"),
+            ),
+            unknown=(),
+            evidence=(evidence(),),
         ),
         **changes,
     )

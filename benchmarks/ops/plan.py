@@ -28,6 +28,7 @@ from evidence.schema import (
     Provenance,
     Rank,
     Setting,
+    Source,
     Unavailable,
 )
 from evidence.schema.base import PositiveCount
@@ -85,18 +86,18 @@ def arms(selection: Selection, device: int | None) -> tuple[Arm, ...]:
     program = privacy.program(sys.executable, ROOT)
     return tuple(
         Arm(
-            name=name,
-            role=role,
-            control_of=entry.name if role == "control" else None,
-            implementation=entry.target,
-            source=entry.source,
+            name=side.name,
+            role=side.role,
+            control_of=selection.twin.name if side.role == "control" else None,
+            implementation=side.implementation.target,
+            source=side.source,
             ranks=(Rank(host=capture.HOST, device=device, stack=capture.STACK),),
-            command=(program, "-m", WORKER, *selection.words(entry)),
+            command=(program, "-m", WORKER, *selection.words(side, is_recorded=True)),
             switches=(),
             mechanism=(),
             outputs="same",
         )
-        for name, role, entry in selection.arms
+        for side in selection.arms
     )
 
 
@@ -106,7 +107,7 @@ def workloads(selection: Selection, choice: Choice) -> tuple[OpWorkload, ...]:
     return tuple(
         OpWorkload(
             name=case.name,
-            role="guard" if case.shape.name in selection.guards else "target",
+            role="guard" if case.shape.name in selection.guards or case.op is not selection.op else "target",
             op=case.op.name,
             shape=tuple(Dimension(name=name, size=size) for name, size in case.shape.sizes),
             dtype=case.dtype,
@@ -123,10 +124,10 @@ def workloads(selection: Selection, choice: Choice) -> tuple[OpWorkload, ...]:
 def not_tried(selection: Selection) -> tuple[NotTried, ...]:
     """Return the cells whose direction an implementation declares it does not have."""
     return tuple(
-        NotTried(arm=name, workload=case.name, reason=reason)
-        for name, _, entry in selection.arms
+        NotTried(arm=side.name, workload=case.name, reason=reason)
+        for side in selection.arms
         for case in selection.cases
-        if (reason := entry.obstacle(case.direction)) is not None
+        if case.op is selection.op and (reason := side.implementation.obstacle(case.direction)) is not None
     )
 
 
@@ -160,8 +161,12 @@ def build(
     name: str,
     limitations: Sequence[str],
     is_every_process_rechecked: bool,
+    sources: Sequence[Source] | None = None,
+    axes: Sequence[str] = ("implementation",),
 ) -> Plan:
     """Capture the machine and return the plan of a session that starts now.
+
+    `sources` are those of the arms, where they are not what is installed here; this repository is one in any case.
 
     Raises:
         UnsuitableError: the op needs an accelerator that torch does not see.
@@ -178,10 +183,13 @@ def build(
         log=capture.log_name(domain, name, capture.device_slug(machine.host, device), started_at),
         started_at=started_at,
         provenance=provenance,
-        sources=(capture.git_source(ROOT, measured_paths(selection)), *package_sources(selection)),
+        sources=(
+            capture.git_source(ROOT, measured_paths(selection)),
+            *(package_sources(selection) if sources is None else sources),
+        ),
         hosts=(machine.host,),
         stacks=(capture.stack(probed, ROOT),),
-        axes=("implementation",),
+        axes=tuple(axes),
         arms=arms(selection, device),
         workloads=workloads(selection, choice),
         metrics=_METRICS,
@@ -195,7 +203,7 @@ def build(
     )
     return Plan(
         header=header,
-        commands={name: (sys.executable, "-m", WORKER, *selection.words(entry)) for name, _, entry in selection.arms},
+        commands={side.name: (sys.executable, "-m", WORKER, *selection.words(side)) for side in selection.arms},
         environment=environment,
         root=ROOT,
         rules=rules,

@@ -81,7 +81,7 @@ def _dry_run(chosen: Selection, options: argparse.Namespace) -> str:
     log = capture.log_name(options.domain, options.name or chosen.op.name, "DEVICE", datetime.now(UTC))
     not_tried = {(event.arm, event.workload): event.reason for event in plan.not_tried(chosen)}
     lines = [f"op          {chosen.op.name} ({chosen.dtype}, {chosen.device})"]
-    lines += [f"arm         {name} ({role}): {entry.target}" for name, role, entry in chosen.arms]
+    lines += [f"arm         {side.name} ({side.role}): {side.implementation.target}" for side in chosen.arms]
     lines += [f"workload    {case.name}" for case in chosen.cases]
     lines += [f"not tried   {arm} on {workload}: {reason}" for (arm, workload), reason in not_tried.items()]
     windows = chosen.processes * (len(chosen.arms) * len(chosen.cases) - len(not_tried))
@@ -90,7 +90,7 @@ def _dry_run(chosen: Selection, options: argparse.Namespace) -> str:
     lines.append(f"start       {from_what}")
     set_here = {name: value for name, value in variables(chosen, {}).items() if name != "PYTHONUNBUFFERED"}
     lines += [f"variable    {name}={value}" for name, value in sorted(set_here.items())]
-    commands = {shlex.join((program, "-m", WORKER, *chosen.words(entry))) for _, _, entry in chosen.arms}
+    commands = {shlex.join((program, "-m", WORKER, *chosen.words(side, is_recorded=True))) for side in chosen.arms}
     lines += [f"worker      {command}" for command in sorted(commands)]
     lines.append(
         f"log         {options.logs}/{log}/record.json" if options.log else "log         none: --log is not given"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from benchmarks.ops.registry import Case, Device, Implementation, Op, find
@@ -19,6 +19,21 @@ NAME = "benchmarks.ops.run"
 WORKER = "benchmarks.ops.worker"
 DOMAIN = "kernels"
 TIMERS = ("do-bench", "cuda-graph", "torch-timer")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One arm before anything is captured: what runs, in which role, and from where its code is imported."""
+
+    name: str
+    role: Role
+    implementation: Implementation
+    source: str
+    """Name of the source its code comes from, in the record."""
+    proved: str = ""
+    """The package whose loaded files are to be proved; empty: not asked."""
+    origin: str = ""
+    """The folder that package is imported from; empty: where it is installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +56,37 @@ class Selection:
     start: Literal["spawn", "fork"]
     nurseries: int
 
+    sides: tuple[Side, ...] = ()
+    """The arms but for the control, where they are not one an implementation from where it is installed."""
+
     @property
-    def arms(self) -> tuple[tuple[str, Role, Implementation], ...]:
-        """Name, role and implementation of each arm, in the order of their turns: the control comes last."""
-        arms: list[tuple[str, Role, Implementation]] = []
-        for entry in self.implementations:
+    def arms(self) -> tuple[Side, ...]:
+        """The arms in the order of their turns: the control comes last, and equals its twin in all but its name."""
+        arms = list(self.sides)
+        for entry in () if self.sides else self.implementations:
             other: Role = "alternative" if entry.name in self.alternatives else "candidate"
-            arms.append((entry.name, "baseline" if entry.name == self.baseline else other, entry))
+            role = "baseline" if entry.name == self.baseline else other
+            arms.append(Side(entry.name, role, entry, entry.source))
         if self.has_control:
-            twin = next(entry for entry in self.implementations if entry.name == self.baseline)
-            arms.append((f"{self.baseline}-again", "control", twin))
+            twin = self.twin
+            arms.append(replace(twin, name=f"{twin.name}-again", role="control"))
         return tuple(arms)
 
-    def words(self, implementation: Implementation) -> tuple[str, ...]:
-        """Return a worker's arguments."""
-        named = ("--op", self.op.name, "--implementation", implementation.name)
-        return (*named, "--dtype", self.dtype, "--device", self.device)
+    @property
+    def twin(self) -> Side:
+        """The baseline, which a control repeats."""
+        return next((side for side in self.sides if side.role == "baseline"), None) or next(
+            Side(entry.name, "baseline", entry, entry.source)
+            for entry in self.implementations
+            if entry.name == self.baseline
+        )
+
+    def words(self, side: Side, *, is_recorded: bool = False) -> tuple[str, ...]:
+        """Return a worker's arguments; as a record holds them, the name of a source stands for its folder."""
+        named = ("--op", self.op.name, "--implementation", side.implementation.name)
+        proved = ("--prove", side.proved, "--source", side.source) if side.proved else ()
+        origin = ("--origin", side.source if is_recorded else side.origin) if side.origin else ()
+        return (*named, "--dtype", self.dtype, "--device", self.device, *proved, *origin)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -78,6 +108,18 @@ def parser() -> argparse.ArgumentParser:
     what.add_argument("--directions", nargs="+", metavar="NAME", help="forward, forward-backward; all unless given")
     what.add_argument("--dtype", help="the op's first unless given")
     what.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="auto: where the op belongs")
+    add_measuring(made)
+    made.add_argument("--no-control", action="store_true", help="leave out the baseline's A/A twin")
+    add_places(made, domain=DOMAIN, name="the op")
+    instead = made.add_argument_group("instead of measuring")
+    instead.add_argument("--list", action="store_true", help="list the ops, without importing torch")
+    instead.add_argument("--format", choices=("text", "json"), default="text", help="of --list")
+    instead.add_argument("--dry-run", action="store_true", help="print the plan and the workers' commands")
+    return made
+
+
+def add_measuring(made: argparse.ArgumentParser) -> None:
+    """Add the options that say how cells are measured, which every command that measures ops has."""
     how = made.add_argument_group("how")
     how.add_argument("--processes", type=int, default=9, help="fresh processes for each arm and workload (default 9)")
     how.add_argument("--threads", type=int, default=1, help="threads inside torch (default 1)")
@@ -117,13 +159,6 @@ def parser() -> argparse.ArgumentParser:
     how.add_argument(
         "--recheck", choices=("first", "every"), default="first", help="whose timed outputs are judged again"
     )
-    how.add_argument("--no-control", action="store_true", help="leave out the baseline's A/A twin")
-    add_places(made, domain=DOMAIN, name="the op")
-    instead = made.add_argument_group("instead of measuring")
-    instead.add_argument("--list", action="store_true", help="list the ops, without importing torch")
-    instead.add_argument("--format", choices=("text", "json"), default="text", help="of --list")
-    instead.add_argument("--dry-run", action="store_true", help="print the plan and the workers' commands")
-    return made
 
 
 def selection(options: argparse.Namespace) -> Selection:

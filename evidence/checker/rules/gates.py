@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import TypeAlias
 
 from evidence.checker.corpus import Corpus, Fault
@@ -48,6 +47,8 @@ _FAILURE = re.compile(
     r"|\bTraceback \(most recent|\b[Vv]erif(?:y|ication) failed\b|\bFAIL(?:ED|URE)\b",
     re.MULTILINE,
 )
+_SIGNS_OF_FAILURE = (b"fail", b"error", b"mismatch", b"traceback")
+"""What every such text holds in lower case: most outputs hold none, and need no search for patterns."""
 _NOT_FINITE = "elements are not finite"
 
 _Frozen: TypeAlias = Mapping[str, str]
@@ -442,7 +443,7 @@ def verification_not_recorded(loaded: Loaded, corpus: Corpus) -> Iterable[Findin
         elif gate.command and gate.log is None:
             faults.append(Fault(f"the output of gate {gate.name!r} was not kept", ("gates", index, "log")))
         elif gate.log is not None and not raised and not _has_failed(facts, gate.name):
-            said = _failure_in(loaded.entry.path.parent / gate.log)
+            said = _failure_in(corpus.content(str(loaded.entry.path.parent / gate.log)) or b"")
             if said:
                 message = f"the output of gate {gate.name!r} says {said!r}, and no cell that it failed"
                 faults.append(Fault(message, ("gates", index, "log")))
@@ -453,11 +454,12 @@ def _has_failed(facts: Facts, gate: str) -> bool:
     return any(isinstance(outcome, Failed) and outcome.gate == gate for _, _, outcome in facts.outcomes)
 
 
-def _failure_in(path: Path) -> str:
-    """Return what in the output of a gate tells of a failure; empty if nothing does, or there is no such file."""
-    if not path.is_file():
+def _failure_in(output: bytes) -> str:
+    """Return what in the output of a gate tells of a failure; empty if nothing does."""
+    lowered = output.lower()
+    if not any(sign in lowered for sign in _SIGNS_OF_FAILURE):
         return ""
-    found = _FAILURE.search(path.read_text(encoding="utf-8", errors="replace"))
+    found = _FAILURE.search(output.decode(errors="replace"))
     return found[0].strip()[:80] if found else ""
 
 

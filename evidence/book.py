@@ -7,15 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from evidence import claims, lock, sentences, statements, tables
-from evidence.claims import Claims, Placed
+from evidence.claims import Claims, Faults, Placed
 from evidence.diagnostics import Finding, Location
-from evidence.errors import ComparisonError, EvidenceError, ItemError, RecordError, UnknownNameError
+from evidence.errors import ComparisonError, EvidenceError, ItemError, RecordError, UnknownNameError, nearest
 from evidence.evaluation import Reading, readings_of
 from evidence.lock import Lock
 from evidence.project import Project
 from evidence.schema.claims import Claim, Status, TableSpec
-from evidence.sentences import lint
+from evidence.sentences import lint, require_plain
 from evidence.standing import Choice, Outline, Stand, Standing
+from evidence.statements import DO_NOT_CITE, cell_keys
 from evidence.store import Loaded, Store
 from evidence.tables.requirements import lint_texts
 from evidence.views import Figure, Labelled, Statement, Table
@@ -39,6 +40,8 @@ class _Outcome:
     built: Statement | tables.Built | None
     findings: tuple[tuple[str, Finding], ...]
     message: str = ""
+    origin: Location | None = None
+    """Where the cause is written, if a merge key brings it in."""
 
 
 class Book:
@@ -107,18 +110,23 @@ class Book:
     @functools.cached_property
     def findings(self) -> tuple[tuple[str, Finding], ...]:
         """Everything that is wrong in the claims files and between them and the store."""
-        found = list(self._claims.findings)
+        found = Faults()
+        for code, finding in self._claims.findings:
+            found.add(code, finding)
         for log, placed in self._claims.logs.items():
             if log not in self._store:
                 unknown = UnknownNameError("log", log, [entry.log for entry in self._store.entries])
-                found.append((UNBACKED, Finding(placed.at(), f"logs.{log}: {unknown.message}", unknown.fix)))
+                found.add(UNBACKED, Finding(placed.at(), f"logs.{log}: {unknown.message}", unknown.fix))
             try:
                 lint(placed.item.why, (), "status")
+                require_plain(placed.item.why, "status")
             except ItemError as error:
-                found.append((error.code, Finding(placed.at(), f"logs.{log}: {error.message}", error.fix)))
+                found.add(error.code, Finding(placed.at(), f"logs.{log}: {error.message}", error.fix))
         for id_ in self.ids:
-            found += self._outcome(id_).findings
-        return tuple(found)
+            outcome = self._outcome(id_)
+            for code, finding in outcome.findings:
+                found.add(code, finding, outcome.origin)
+        return found.told
 
     def findings_of(self, id_: str) -> tuple[tuple[str, Finding], ...]:
         """Return what is wrong between one item and the store."""
@@ -155,7 +163,7 @@ class Book:
             UnknownNameError: no table has that id.
             Unrenderable: its logs do not bear it out.
         """
-        self._require(id_, "table", self._claims.tables)
+        self.require(id_, "table")
         outcome = self._outcome(id_)
         if not isinstance(outcome.built, tables.Built):
             raise Unrenderable(outcome.message, outcome.findings)
@@ -168,7 +176,7 @@ class Book:
             UnknownNameError: no claim has that id.
             Unrenderable: its logs do not bear it out, or another claim has replaced it.
         """
-        self._require(id_, "claim", self._claims.claims)
+        self.require(id_, "claim")
         outcome = self._outcome(id_)
         if not isinstance(outcome.built, Statement):
             raise Unrenderable(outcome.message, outcome.findings)
@@ -200,7 +208,7 @@ class Book:
             Unrenderable: the field means nothing in it.
             RecordError: a log it stands on does not load.
         """
-        self._require(id_, "claim", self._claims.claims)
+        self.require(id_, "claim")
         try:
             readings = self.readings(id_)
             figure = sentences.figure(field, readings, "field")
@@ -286,11 +294,29 @@ class Book:
         """
         return self._standing.choice(series)
 
-    def _require(self, id_: str, kind: str, known: Mapping[str, object]) -> None:
+    def meant(self, id_: str) -> str:
+        """Return the id that somebody meant who may have misspelt it: it is not also one that nobody calls."""
+        return id_ if id_ in self.ids else nearest(id_, self.ids) or id_
+
+    def require(self, id_: str, kind: str) -> None:
+        """Hold an id to be that of a claim, a table, or an item of either kind.
+
+        Raises:
+            UnknownNameError: there is none, and the nearest one, or the other kind, is named.
+            Unrenderable: it is malformed, or in a file that cannot be read, which is a finding of its own.
+        """
+        known = {"claim": self._claims.claims, "table": self._claims.tables}.get(kind) or dict.fromkeys(self.ids)
+        if id_ in known:
+            return
         if id_ in self._claims.malformed:
             raise Unrenderable(f"{id_} is malformed in its claims file", ())
-        if id_ not in known:
-            raise UnknownNameError(kind, id_, known)
+        if not self._claims.is_whole:
+            raise Unrenderable(f"{id_} is in no claims file that can be read", ())
+        error = UnknownNameError("claim or table" if kind == "item" else kind, id_, known)
+        if id_ in self.ids:
+            other = "table" if kind == "claim" else "claim"
+            error.fix = f"{id_!r} is a {other}: write ev.{other}"
+        raise error
 
     def _outcome(self, id_: str) -> _Outcome:
         if id_ not in self._outcomes:
@@ -300,15 +326,19 @@ class Book:
 
     def _build(self, placed: Placed[Claim] | Placed[TableSpec]) -> _Outcome:
         try:
+            self._require_known_status(placed)
             self._require_pinned_for_a_reason(placed.item)
             if isinstance(placed.item, Claim):
-                return _Outcome(statements.build(placed, self.log, self.log_status), ())
+                built_claim = statements.build(placed, self.log, self.log_status)
+                self._require_no_warning_beside(placed.id)
+                return _Outcome(built_claim, ())
             built = tables.build(placed, self.log, self.log_status)
             lint_texts(placed.item, [self.log(series).record for series in placed.item.series])
             return _Outcome(built, ())
         except ItemError as error:
             message = f"{placed.id}: {error.message}"
-            return _Outcome(None, ((error.code, Finding(placed.at(*error.parts), message, error.fix)),), message)
+            finding = Finding(placed.at(*error.parts), message, error.fix)
+            return _Outcome(None, ((error.code, finding),), message, placed.origin(*error.parts))
         except RecordError as error:
             # The record's own finding says what is wrong; a second one here would be its echo.
             return _Outcome(None, (), f"{placed.id}: its log does not load: {error.message}")
@@ -328,3 +358,34 @@ class Book:
             if name in logs and item.status is None:
                 message = f"{name} is pinned to its date, and nothing says why"
                 raise ItemError(MALFORMED, message, *parts, fix="name the series, or write status: {historical: why}")
+            is_historical = item.status is not None and item.status.historical is not None
+            if is_historical and name is not None and name not in self._store and self._store.has_series(name):
+                message = f"it is historical, and {name} is a series, which newer logs join"
+                raise ItemError(MALFORMED, message, *parts, fix="name the one log that it is about, with its date")
+
+    def _require_known_status(self, placed: Placed[Claim] | Placed[TableSpec]) -> None:
+        """Refuse a successor that is not there, or that leads back here."""
+        status, met = placed.item.status, [placed.id]
+        while status is not None and status.superseded_by is not None:
+            successor = status.superseded_by
+            if successor in met:
+                message = f"{' is superseded by '.join([*met, successor])}"
+                raise ItemError(MALFORMED, message, "status", "superseded_by", fix="name the item that holds now")
+            if successor not in self.ids and successor not in self._claims.malformed:
+                unknown = UnknownNameError("claim or table", successor, self.ids)
+                raise ItemError(UNBACKED, unknown.message, "status", "superseded_by", fix=unknown.fix)
+            met.append(successor)
+            status = self.status(successor)
+
+    def _require_no_warning_beside(self, id_: str) -> None:
+        """Refuse a sentence over cells that a table warns of."""
+        for table, placed in self._claims.tables.items():
+            if placed.item.status is None or placed.item.status.do_not_cite is None:
+                continue
+            built = self._outcome(table).built
+            warned = built.shown if isinstance(built, tables.Built) else frozenset()
+            for name, reading in self.readings(id_).items():
+                if not warned.isdisjoint(cell_keys(reading)):
+                    message = f"the table {table!r} marks these cells do not cite: {placed.item.status.do_not_cite}"
+                    key = ("also", name) if name else ("series",)
+                    raise ItemError(DO_NOT_CITE, message, *key, fix="drop the sentence, or measure again")

@@ -20,6 +20,7 @@ from evidence.errors import nearest
 from evidence.schema.claims import (
     VERDICT_WORDS,
     Also,
+    AuthorError,
     Claim,
     ClaimsFile,
     DerivedColumn,
@@ -44,8 +45,10 @@ _FORMS = {
     "waive": "a rule is EV and three digits",
     "status": "superseded_by is the id of a claim",
 }
+_GUIDE = "see docs/guides/write-a-feature-section.md"
 _BRANCH = re.compile(r"[\[\]\-() ]|^(literal|dict|str|DerivedColumn|constrained)")
 
+Lines = dict[tuple[str | int, ...], int]
 Item = TypeVar("Item", Claim, TableSpec, Status, Sentence)
 
 
@@ -57,10 +60,16 @@ class Placed(Generic[Item]):
     item: Item
     path: str
     lines: Mapping[tuple[str | int, ...], int]
+    origins: Mapping[tuple[str | int, ...], int] = field(default_factory=dict)
+    """Where parts are written that a merge key or an alias brings in."""
 
     def at(self, *parts: str | int) -> Location:
         """Return the place of a part of the item, or of what holds it."""
         return _place(self.path, self.lines, parts)
+
+    def origin(self, *parts: str | int) -> Location:
+        """Return where a part of the item is written: elsewhere than it stands, if it is brought in."""
+        return _place(self.path, {**self.lines, **self.origins}, parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +84,8 @@ class Claims:
     findings: tuple[tuple[str, Finding], ...] = ()
     malformed: frozenset[str] = frozenset()
     """Ids that stand in a file and could not be read: calls of them are no finding of their own."""
+    is_whole: bool = True
+    """Whether every file could be read; of what is not there, nothing is known otherwise."""
 
     @property
     def waivers(self) -> Iterator[tuple[str, Location, Waiver]]:
@@ -89,108 +100,170 @@ class Claims:
 
 def load(directory: Path, root: Path) -> Claims:
     """Read every claims file of a directory; paths in findings are relative to `root`."""
-    tables: dict[str, Placed[TableSpec]] = {}
-    claims: dict[str, Placed[Claim]] = {}
-    logs: dict[str, Placed[Status]] = {}
-    bound: dict[str, Placed[Sentence]] = {}
-    findings: list[tuple[str, Finding]] = []
+    found: dict[str, dict[str, Any]] = {section: {} for section in ClaimsFile.model_fields}
+    faults = Faults()
     malformed: set[str] = set()
     seen: dict[str, Location] = {}
+    is_whole = True
     for path in sorted(directory.glob("*.y*ml")):
         name = path.relative_to(root).as_posix()
-        if path.suffix != ".yml":
-            findings.append((MALFORMED, Finding(Location(name), "claims files end in .yml", "rename it")))
+        document = _read(path, name, faults)
+        if document is None:
+            is_whole = False
             continue
-        document = _read(path, name, findings)
-        sections: tuple[tuple[str, Any, dict[str, Any]], ...] = (
-            ("tables", TableSpec, tables),
-            ("claims", Claim, claims),
-            ("logs", Status, logs),
-            ("sentences", Sentence, bound),
-        )
-        for section, kind, target in sections:
-            for id_, value, lines in document.items_of(section):
+        malformed |= document.lost
+        for section, kind in _KINDS.items():
+            for id_, value, lines, origins in document.items_of(section):
                 at = Location(name, lines[()])
                 if section in _NAMED and id_ in seen:
                     message = f"{_short(id_)!r} stands here and at {seen[id_]}; claims and tables share one namespace"
-                    findings.append((DUPLICATE, Finding(at, message, "rename one of them")))
+                    faults.add(DUPLICATE, Finding(at, message, "rename one of them"))
+                    # Which of the two a page means is not known, so neither is there for its callers.
+                    malformed.add(id_)
+                    found["claims"].pop(id_, None)
+                    found["tables"].pop(id_, None)
                     continue
                 if section in _NAMED:
                     seen[id_] = at
-                placed = _validate(id_, kind, value, name, lines, section)
-                if isinstance(placed, Finding):
-                    findings.append((MALFORMED, placed))
-                    malformed.update({id_} if section in _NAMED else ())
+                placed = _validate(id_, kind, value, name, lines, origins, section)
+                if isinstance(placed, _Refused):
+                    faults.add(MALFORMED, placed.finding, placed.origin)
+                    malformed.update({id_, kebab(id_)} if section in _NAMED else ())
                 else:
-                    target[f"{name}#{id_}" if section == "sentences" else id_] = placed
-    return Claims(tables, claims, logs, tuple(bound.values()), tuple(findings), frozenset(malformed))
+                    found[section][f"{name}#{id_}" if section == "sentences" else id_] = placed
+    sentences = tuple(found.pop("sentences").values())
+    return Claims(**found, sentences=sentences, findings=faults.told, malformed=frozenset(malformed), is_whole=is_whole)
+
+
+_KINDS: Mapping[str, Any] = {"tables": TableSpec, "claims": Claim, "logs": Status, "sentences": Sentence}
+
+
+class Faults:
+    """Findings with where their cause is written, so that what merge keys spread is told once."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._found: list[tuple[str, Finding, Location]] = []
+
+    def add(self, code: str, finding: Finding, origin: Location | None = None) -> None:
+        """Add one; `origin` is where its cause is written, if that is elsewhere."""
+        self._found.append((code, finding, origin or finding.at))
+
+    @property
+    def told(self) -> tuple[tuple[str, Finding], ...]:
+        """All but the echoes: what stands elsewhere than its cause, which is told at its own place too."""
+        causes = {(code, finding.at) for code, finding, origin in self._found if finding.at == origin}
+        return tuple(
+            (code, finding)
+            for code, finding, origin in self._found
+            if finding.at == origin or (code, origin) not in causes
+        )
+
+
+def kebab(text: str) -> str:
+    """Return the id that somebody meant who wrote another form of it."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
 @dataclass(frozen=True, slots=True)
 class _Document:
     values: dict[str, Any]
-    lines: dict[tuple[str | int, ...], int]
+    lines: Lines
+    origins: Lines
+    lost: frozenset[str] = frozenset()
+    """Ids below a key that is misspelt."""
 
-    def items_of(self, section: str) -> Iterator[tuple[str, Any, dict[tuple[str | int, ...], int]]]:
-        lines: dict[str | int, dict[tuple[str | int, ...], int]] = {}
-        for key, line in self.lines.items():
-            if len(key) > 1 and key[0] == section:
-                lines.setdefault(key[1], {})[key[2:]] = line
-        held = self.values.get(section) or {}
+    def items_of(self, section: str) -> Iterator[tuple[str, Any, Lines, Lines]]:
+        held = self.values.get(section)
+        if not held:
+            return
+        lines, origins = _by_item(self.lines, section), _by_item(self.origins, section)
         for id_, value in held.items() if isinstance(held, dict) else enumerate(held):
-            yield str(id_), value, lines[id_]
+            yield str(id_), value, lines[id_], origins.get(id_, {})
 
 
-def _read(path: Path, name: str, findings: list[tuple[str, Finding]]) -> _Document:
-    """Parse one file; whatever is wrong with it as a whole is one finding, and it then counts as empty."""
-    empty = _Document({}, {})
+def _by_item(lines: Lines, section: str) -> dict[str | int, Lines]:
+    found: dict[str | int, Lines] = {}
+    for key, line in lines.items():
+        if len(key) > 1 and key[0] == section:
+            found.setdefault(key[1], {})[key[2:]] = line
+    return found
+
+
+def _read(path: Path, name: str, faults: Faults) -> _Document | None:
+    """Parse one file; None if it is no claims file, which is one finding and leaves open what it held."""
     try:
+        if path.suffix != ".yml":
+            raise YamlError("claims files end in .yml", fix="rename it")  # noqa: TRY301 - as any other fault
         found = yaml_lines.read(path.read_bytes().decode())
     except YamlError as error:
-        findings.append((MALFORMED, Finding(Location(name, error.line), error.message, error.fix)))
-        return empty
+        faults.add(MALFORMED, Finding(Location(name, error.line), error.message, error.fix))
+        return None
     except (OSError, UnicodeDecodeError) as error:
         message = f"not a claims file: {_short(str(error))}"
-        findings.append((MALFORMED, Finding(Location(name), message, "store plain YAML as UTF-8")))
-        return empty
+        faults.add(MALFORMED, Finding(Location(name), message, "store plain YAML as UTF-8"))
+        return None
     document, lines = found.value, found.lines
     if document is None:
-        return empty
+        message = "the file holds nothing: whether something was lost, it cannot say"
+        faults.add(MALFORMED, Finding(Location(name), message, "write `claims:` or `tables:` in it, or remove it"))
+        return None
     known = tuple(ClaimsFile.model_fields)
     if not isinstance(document, dict):
-        findings.append((MALFORMED, Finding(Location(name), "the root is not a mapping", f"write {', '.join(known)}")))
-        return empty
+        message = "a claims file is a mapping, and this one is not"
+        faults.add(MALFORMED, Finding(Location(name), message, f"begin with one of {', '.join(known)}"))
+        return None
+    is_readable = True
+    lost: set[str] = set()
     for key, section in document.items():
         at = Location(name, lines.get((key,), 1))
         if key not in known:
             hint = nearest(str(key), known)
             fix = f"did you mean {hint!r}?" if hint else f"a claims file has {', '.join(known)}"
-            findings.append((MALFORMED, Finding(at, f"unknown key {_short(str(key))!r}", fix)))
+            faults.add(MALFORMED, Finding(at, f"unknown key {_short(str(key))!r}", fix))
+            lost |= set(map(str, section)) if isinstance(section, dict) else set()
         elif section is not None and not isinstance(section, _form(key)):
             is_list = _form(key) is list
             message = f"{key} is not a list" if is_list else f"{key} is not a mapping of ids"
             fix = (
                 "write `- {page: README.md, pattern: …, claim: …}` below it" if is_list else "write `id: {…}` below it"
             )
-            findings.append((MALFORMED, Finding(at, message, fix)))
-    values = {key: value for key, value in document.items() if key in known and isinstance(value, _form(key))}
-    return _Document(values, lines)
+            faults.add(MALFORMED, Finding(at, message, fix))
+            is_readable = False
+    values = {key: value for key, value in document.items() if key in known}
+    return _Document(values, lines, found.origins, frozenset(lost)) if is_readable else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    """An item that is malformed: what to say, and where the cause is written."""
+
+    finding: Finding
+    origin: Location
 
 
 def _validate(
-    id_: str, kind: type[Item], value: object, path: str, lines: dict[tuple[str | int, ...], int], section: str
-) -> Placed[Item] | Finding:
+    id_: str, kind: type[Item], value: object, path: str, lines: Lines, origins: Lines, section: str
+) -> Placed[Item] | _Refused:
     """Build one item, or say what is wrong with it at the line of the key at fault."""
     try:
         if section in _NAMED:
             _ID.validate_python(id_)
-        return Placed(id_, kind.model_validate(value), path, lines)
+        return Placed(id_, kind.model_validate(value), path, lines, origins)
     except ValidationError as error:
         first = min(error.errors(include_url=False), key=_helpfulness)
-    parts: tuple[str | int, ...] = _parts(first["loc"])
-    message, fix = _explain(first, kind, parts)
-    where = ".".join(_short(str(part)) for part in (section, id_, *parts))
-    return Finding(_place(path, lines, parts), f"{where}: {message}", fix)
+        return _refused(first, kind, path, (section, id_), lines, origins)
+
+
+def _refused(
+    error: ErrorDetails, kind: type[BaseModel], path: str, owner: tuple[str, str], lines: Lines, origins: Lines
+) -> _Refused:
+    message, fix = _explain(error, kind, _parts(error["loc"]))
+    raised = _raised(error)
+    parts = (*_parts(error["loc"]), *(raised.parts if raised is not None else ()))
+    where = ".".join(_short(str(part)) for part in (*owner, *parts))
+    finding = Finding(_place(path, lines, parts), f"{where}: {message}", fix)
+    return _Refused(finding, _place(path, {**lines, **origins}, parts))
 
 
 def _form(section: str) -> type[dict[str, Any]] | type[list[Any]]:
@@ -224,21 +297,39 @@ def _explain(error: ErrorDetails, kind: type[BaseModel], parts: tuple[str | int,
             written = _short(repr(error["input"]))
             return f"{written} is not one of {', '.join(VERDICT_WORDS)}", "write one of these words"
         case "string_pattern_mismatch" | "string_too_long" if not parts:
-            return "not an id", "ids are kebab-case: lower-case letters, digits, single dashes, 80 at most"
+            return "is not an id", "ids are kebab-case: lower-case letters, digits, single dashes, 80 at most"
         case "string_pattern_mismatch":
-            return "not of the form it needs", _FORMS.get(str(parts[0]), "see the authoring guide")
+            return "is not of the form it needs", _FORMS.get(str(parts[0]), _GUIDE)
+        case "string_too_long":
+            return "is longer than a sentence or two", "keep it below 4,000 characters"
         case "model_type":
-            return "not a mapping", f"keys: {', '.join(_keys_at(kind, parts))}"
+            return "is not a mapping", f"write it as {{key: value}} with the keys {', '.join(_keys_at(kind, parts))}"
         case "dict_type":
-            return "not a mapping", "write {axis: value}"
+            form = "{name: {metric: …, expect: …}}" if parts[-1:] == ("also",) else "{axis: value}"
+            return "is not a mapping", f"write {form}"
         case "tuple_type":
-            return "not a list", "write [ … ]"
+            return "is not a list", f"write [{_short(str(error['input']))}]"
+        case "string_type" if isinstance(error["input"], dict):
+            return "is a mapping and should be text", "put quotes round it: YAML takes what begins with { for a mapping"
+        case "string_type" if error["input"] is None:
+            return "has no value", "write one, or drop the key"
         case "string_type":
-            return "not text", "write text, quoted if it looks like a number or a date"
+            return "is not text", "write one text, in quotes if it looks like a number or a date"
+        case "int_type" | "int_parsing" | "int_from_float":
+            return "is not a whole number", "write how many cells have that verdict"
+        case "date_parsing" | "date_type" | "date_from_datetime_parsing" | "date_from_datetime_inexact":
+            return "is not a date", "write it as 2027-01-31"
         case "too_short" | "string_too_short":
-            return "empty", "write at least one"
+            return "is empty", "write at least one"
         case _:
-            return str(error["msg"]).removeprefix("Value error, "), "see the authoring guide"
+            raised = _raised(error)
+            return str(error["msg"]).removeprefix("Value error, "), raised.fix if raised is not None else _GUIDE
+
+
+def _raised(error: ErrorDetails) -> AuthorError | None:
+    """Return the error of ours that a validation error stands for, if it does."""
+    raised = error.get("ctx", {}).get("error")
+    return raised if isinstance(raised, AuthorError) else None
 
 
 def _keys_at(kind: type[BaseModel], parts: tuple[str | int, ...]) -> tuple[str, ...]:

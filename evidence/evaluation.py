@@ -11,16 +11,15 @@ from evidence.compare import OTHER_ENVIRONMENT, Comparison, compare, word_of
 from evidence.errors import ComparisonError, ItemError, UnknownNameError
 from evidence.readings import Quantity, coordinates, parse_quantity, process_values, processes_of, unit_of
 from evidence.schema import Cell, Timed, Workload
-from evidence.schema.claims import Also, Claim, Expected
+from evidence.schema.claims import CONTROL, Also, Claim, Expected
 from evidence.schema.metrics import Unit
 from evidence.selection import select
 from evidence.statistics import Interval, Verdict
 from evidence.store import Loaded
 
 UNBACKED, CONTRADICTED, INCONCLUSIVE, UNEQUAL_WORK = "EV601", "EV602", "EV406", "EV404"
+MALFORMED = "EV620"
 MORE_THAN_ONE_AXIS, NOT_GATED, TOO_FEW, ENVIRONMENT_DIFFERS = "EV405", "EV412", "EV201", "EV402"
-CONTROL = "control"
-"""A reading of this name selects cells that the change cannot touch: how far it strays, the main one may stray too."""
 _ORDER = (Verdict.BETTER, Verdict.WORSE, Verdict.SAME, Verdict.INCONCLUSIVE, Verdict.INCOMPARABLE, Verdict.REFUSED)
 
 Loader = Callable[[str], Loaded]
@@ -222,12 +221,17 @@ def _reading(name: str, claim: Claim, also: Also | None, load: Loader) -> Readin
     try:
         workloads = select(record, where)
     except UnknownNameError as error:
-        raise ItemError(UNBACKED, f"{loaded.entry.log}: {error.message}", *key("where"), fix=error.fix) from None
+        axis = error.name if error.kind == "axis" else error.kind.removeprefix("value of ")
+        raise ItemError(UNBACKED, f"{loaded.entry.log}: {error.message}", *key("where"), axis, fix=error.fix) from None
     if not workloads:
         raise ItemError(UNBACKED, f"{loaded.entry.log}: 'where' selects no cell", *key("where"), fix="widen it")
     if baseline is not None and better == "neither":
         message = f"{quantity} has no direction, so no ratio of it is better or worse"
         raise ItemError(UNBACKED, message, *key("metric"), fix="read one arm, or compare a metric with a direction")
+    if name in (hidden := {*coordinates(record, workloads[0]), "arm", "date"}):
+        others = ", ".join(sorted(hidden))
+        message = f"a reading called {name!r} hides the {name} of the log, which {{{name}}} asks for"
+        raise ItemError(MALFORMED, message, "also", name, fix=f"give it a name that is none of {others}")
     return Reading(
         name=name,
         loaded=loaded,
@@ -280,13 +284,17 @@ def require_expected(reading: Reading) -> None:
                 NOT_GATED if not isinstance(one.baseline, Timed) else TOO_FEW if "processes" in one.reason else UNBACKED
             )
             raise ItemError(code, f"{one.workload}: {one.reason}", *_key(reading), fix="claim a cell that was measured")
-    said = "{" + ", ".join(f"{word}: {count}" for word, count in actual.items()) + "}"
-    believed = reading.expect if isinstance(reading.expect, str) else dict(reading.expect)
+    said = _braced(actual)
+    believed = reading.expect if isinstance(reading.expect, str) else _braced(reading.expect)
     message = f"expect is {believed}, the log says {said} ({tally(reading)})"
     undecided = Verdict.INCONCLUSIVE in reading.counts and not wanted.get("inconclusive")
     single = next(iter(actual)) if len(actual) == 1 else said
     fix = f"if the log is right: expect: {single}; then reread the statement"
     raise ItemError(INCONCLUSIVE if undecided else CONTRADICTED, message, *_key(reading), fix=fix)
+
+
+def _braced(counts: Mapping[str, int] | Mapping[Expected, int]) -> str:
+    return "{" + ", ".join(f"{word}: {count}" for word, count in counts.items()) + "}"
 
 
 def _key(reading: Reading) -> tuple[str, ...]:

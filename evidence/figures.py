@@ -12,8 +12,9 @@ from typing import Any, TypeAlias
 
 from evidence import sentences
 from evidence.book import Book
-from evidence.evaluation import CONTROL, Reading
+from evidence.evaluation import Reading
 from evidence.readings import Quantity
+from evidence.schema.claims import CONTROL
 from evidence.statements import reading_note
 from evidence.tables import Built
 from evidence.tables.numbers import Origin

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evidence import roofline, sentences, units
-from evidence.errors import ItemError
+from evidence.compare import word_of
+from evidence.errors import ItemError, nearest
 from evidence.evaluation import Reading, value_of
 from evidence.readings import Quantity, device_of
 from evidence.roofline import Bound
@@ -27,9 +28,11 @@ def require_mechanism(mechanism: Mechanism | None, main: Reading, readings: Mapp
         ItemError: a decided claim without a cause, or a cause without its evidence.
     """
     if mechanism is None:
-        if main.is_comparison and main.verdict in (Verdict.BETTER, Verdict.WORSE):
-            fix = "write mechanism: {text, evidence}, or mechanism: {unknown: what was tried}"
-            raise ItemError(MISSING_MECHANISM, f"{main.word} without a mechanism", "mechanism", fix=fix)
+        counts = main.counts if main.is_comparison else {}
+        if decided := [verdict for verdict in (Verdict.BETTER, Verdict.WORSE) if verdict in counts]:
+            words = " and ".join(word_of(verdict, main.unit) for verdict in decided)
+            fix = "write mechanism: {text: why, evidence: what shows it}, or mechanism: {unknown: what was tried}"
+            raise ItemError(MISSING_MECHANISM, f"{words} without a mechanism", "mechanism", fix=fix)
         return
     if mechanism.evidence is None:
         return
@@ -45,9 +48,11 @@ def require_mechanism(mechanism: Mechanism | None, main: Reading, readings: Mapp
     record = main.loaded.record
     roles = {artifact.role for artifact in record.artifacts} | ({"profile"} if record.profiles else set())
     if mechanism.evidence not in roles:
-        known = ", ".join([ROOFLINE, *sorted(roles), *(name for name in readings if name)])
+        known = [ROOFLINE, *sorted(roles), *(name for name in readings if name)]
+        hint = nearest(mechanism.evidence, known)
         message = f"no evidence {mechanism.evidence!r} in {main.loaded.entry.log}"
-        raise ItemError(MISSING_MECHANISM, message, "mechanism", "evidence", fix=f"name one of: {known}")
+        fix = f"{f'did you mean {hint!r}? ' if hint else ''}name one of: {', '.join(known)}"
+        raise ItemError(MISSING_MECHANISM, message, "mechanism", "evidence", fix=fix)
 
 
 def mechanism_text(mechanism: Mechanism | None, readings: Mapping[str, Reading]) -> str:

@@ -35,6 +35,8 @@ _MEAN = re.compile(r"\b(?:means?|average)\s*(?:(?:of|is|at|speed-?ups?|gains?|ra
 _AS_A_GAIN = re.compile(r"\s*(?:times\s+)?(?:faster|sooner|quicker|better)\b", re.IGNORECASE)
 _AS_A_LOSS = re.compile(r"\s*(?:times\s+)?(?:slower|later|worse)\b", re.IGNORECASE)
 _THAN = re.compile(r"[^.;,{}]*?\b(?:than|against|versus|vs\.?)\s+(?:the\s+)?(\S*[\w])", re.IGNORECASE)
+_PLACES = {"waive": "reason of a waiver"}
+_TYPED = "write a field in its place: an axis such as {batch}, or in a statement a number such as {ratio}"
 _ABSOLUTE = ("baseline", "candidate", "value")
 
 
@@ -44,15 +46,16 @@ def lint(text: str, devices: Iterable[str], *parts: str | int) -> None:
     Raises:
         ItemError: digits that stand alone, a device name, or an absolute word.
     """
-    text, where = _FIELD.sub(" ", text), parts[0]
+    text, where = _FIELD.sub(" ", text), _PLACES.get(str(parts[0]), parts[0])
     if "{" in text or "}" in text:
-        raise ItemError(UNKNOWN_FIELD, f"a brace without its other in the {where}", *parts, fix="write {field}")
+        message = f"a brace without its other in the {where}"
+        raise ItemError(UNKNOWN_FIELD, message, *parts, fix="write each field as {name}, in one pair of braces")
     if digits := STANDALONE_DIGITS.search(text):
         message = f"{digits[0]!r} is typed into the {where}"
-        raise ItemError(UNKNOWN_FIELD, message, *parts, fix="write a field such as {ratio} or {batch}")
+        raise ItemError(UNKNOWN_FIELD, message, *parts, fix=_TYPED)
     if typed := next(typed_numbers(text), None):
         message = f"{typed.text!r} is typed into the {where}"
-        raise ItemError(UNKNOWN_FIELD, message, *parts, fix="write a field such as {ratio} or {change}")
+        raise ItemError(UNKNOWN_FIELD, message, *parts, fix=_TYPED)
     if absolute := ABSOLUTE_WORDS.search(text):
         message = f"{absolute[0]!r} is wider than any measurement"
         raise ItemError(OVER_SCOPED, message, *parts, fix="name the scope with a field")
@@ -64,6 +67,33 @@ def lint(text: str, devices: Iterable[str], *parts: str | int) -> None:
     if other := _OTHER_DEVICE.search(text):
         message = f"the device {other[0]!r} is typed into the {where}, and no log here is of it"
         raise ItemError(UNKNOWN_FIELD, message, *parts, fix="write {device}, or read a log of that device under 'also'")
+
+
+def with_facts(text: str, facts: Mapping[str, Iterable[str]], *parts: str | int) -> str:
+    """Fill a text that stands on no reading, such as the title of a table: its fields are facts of what is shown.
+
+    Raises:
+        ItemError: a field that is no fact.
+    """
+
+    def fact(match: re.Match[str]) -> str:
+        if match[1] in facts:
+            return in_words(facts[match[1]])
+        hint = nearest(match[1], facts)
+        message = f"{match[0]} is no fact of what the table shows"
+        if match[1].split(".")[0] in QUANTITIES:
+            message = f"{match[0]} is a number, and the texts of a table have none"
+        fix = f"did you mean {{{hint}}}?" if hint else f"facts: {', '.join(facts)}"
+        raise ItemError(UNKNOWN_FIELD, message, *parts, fix=fix)
+
+    return _FIELD.sub(fact, text)
+
+
+def require_plain(text: str, *parts: str | int) -> None:
+    """Refuse a field in a text that stands on no reading, so that nothing could fill it."""
+    if field := _FIELD.search(text):
+        message = f"{field[0]} in the {parts[0]} has no reading that could fill it"
+        raise ItemError(UNKNOWN_FIELD, message, *parts, fix="write plain words")
 
 
 def _device_names(devices: Iterable[str]) -> Iterator[str]:
@@ -83,7 +113,7 @@ def render(text: str, readings: Mapping[str, Reading], *parts: str | int) -> tup
     for match in _FIELD.finditer(text):
         if _BEST_CASE.search(text[: match.start()]) and not _reducer(match[1]).startswith("max"):
             message = f"'up to' before {{{match[1]}}}, which is not a maximum"
-            raise ItemError(OVER_SCOPED, message, *parts, fix="write .max")
+            raise ItemError(OVER_SCOPED, message, *parts, fix="write {….max}, or leave 'up to' out")
     found = filled(text, readings, *parts)
     _require_company([match[1] for match in _FIELD.finditer(text)], *parts)
     _require_one_pair(text, readings, *parts)
@@ -200,7 +230,8 @@ def figure(name: str, readings: Mapping[str, Reading], *key: str | int) -> Figur
         return Figure(in_words(facts[words[0]]))
     known = (*QUANTITIES, *facts, *(other for other in readings if other))
     hint = nearest(words[0], known)
-    fix = f"did you mean {{{hint}}}?" if hint else f"fields: {', '.join(known)}"
+    rest = "".join(f".{word}" for word in words[1:])
+    fix = f"did you mean {{{hint}{rest}}}?" if hint else f"fields: {', '.join(known)}"
     raise ItemError(UNKNOWN_FIELD, f"{{{name}}} is neither a quantity, a reading nor a fact of the log", *key, fix=fix)
 
 
@@ -254,9 +285,9 @@ def _quantity(
             UNKNOWN_FIELD, f"{{{name}}}: two arms are compared", *key, fix="write {baseline} or {candidate}"
         )
     if reducer and reducer not in REDUCERS:
-        raise ItemError(
-            UNKNOWN_FIELD, f"{{{name}}}: no reducer {reducer!r}", *key, fix=f"reducers: {', '.join(REDUCERS)}"
-        )
+        hint = nearest(reducer, REDUCERS)
+        fix = f"did you mean .{hint}?" if hint else f"reducers: {', '.join(REDUCERS)}"
+        raise ItemError(UNKNOWN_FIELD, f"{{{name}}}: there is no reducer {reducer!r}", *key, fix=fix)
     if unit and quantity not in ("baseline", "candidate", "value"):
         raise ItemError(UNKNOWN_FIELD, f"{{{name}}}: a {quantity} has no unit to choose", *key, fix="drop the unit")
     if reducer and quantity in ("verdict", "tally", "count", "identical"):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from evidence import sentences, statistics, units
 from evidence.claims import Placed
 from evidence.errors import ItemError
-from evidence.evaluation import CONTRADICTED, CONTROL, Loader, Reading, readings_of, require_expected, tally
+from evidence.evaluation import CONTRADICTED, Loader, Reading, readings_of, require_expected, tally
 from evidence.mechanisms import mechanism_text, require_mechanism
 from evidence.readings import device_of
 from evidence.schema import Cell
-from evidence.schema.claims import Claim, Status
+from evidence.schema.claims import CONTROL, Claim, Status
 from evidence.stance import computed_limitations, evidence_of, stance_of
 from evidence.statistics import Verdict
 from evidence.store import Loaded
@@ -41,10 +41,13 @@ def build(placed: Placed[Claim], load: Loader, log_status: Mapping[str, Status])
     devices = tuple(dict.fromkeys(device_of(reading.loaded.record) for reading in readings.values()))
     for place, text in _free_texts(claim):
         sentences.lint(text, devices, *place)
+        if place[0] == "waive":
+            sentences.require_plain(text, *place)
     _require_named_arms_read(claim.statement, readings)
     limitations = [
         sentences.plain(text, readings, "limitations", index) for index, text in enumerate(claim.limitations)
     ]
+    status = spoken(claim.status, lambda text: sentences.plain(text, readings, "status"))
     logs = {reading.loaded.entry.log: reading.loaded for reading in readings.values()}
     return Statement(
         id=placed.id,
@@ -60,19 +63,41 @@ def build(placed: Placed[Claim], load: Loader, log_status: Mapping[str, Status])
         device=", ".join(devices),
         date=main.loaded.record.started_at.date().isoformat(),
         evidence=tuple(evidence_of(one, limitations) for one in logs.values()),
-        banner=banner_of(claim.status),
+        banner=banner_of(worst_of([status, *(log_status.get(log) for log in logs)])),
     )
+
+
+def cell_keys(reading: Reading) -> Iterator[tuple[str, str, str]]:
+    """Yield log, arm and workload of every cell that a reading stands on, each once."""
+    for arm in dict.fromkeys(filter(None, (reading.baseline, reading.candidate))):
+        for workload in reading.workloads:
+            yield (reading.loaded.entry.log, arm, workload.name)
 
 
 def cells_of(readings: Iterable[Reading]) -> tuple[tuple[Loaded, Cell], ...]:
     """Return every cell the readings stand on, each once, with its record."""
     found: dict[tuple[str, str, str], tuple[Loaded, Cell]] = {}
     for reading in readings:
-        for arm in dict.fromkeys(filter(None, (reading.baseline, reading.candidate))):
-            for workload in reading.workloads:
-                key = (reading.loaded.entry.log, arm, workload.name)
-                found[key] = (reading.loaded, reading.loaded.cell(arm, workload.name))
+        for key in cell_keys(reading):
+            found[key] = (reading.loaded, reading.loaded.cell(*key[1:]))
     return tuple(found.values())
+
+
+def worst_of(statuses: Iterable[Status | None]) -> Status | None:
+    """Return the status that weighs most, of a thing and of its logs: do-not-cite, superseded, historical."""
+
+    def weight(status: Status) -> int:
+        return 2 if status.do_not_cite is not None else 1 if status.superseded_by is not None else 0
+
+    return max((one for one in statuses if one is not None), key=weight, default=None)
+
+
+def spoken(status: Status | None, fill: Callable[[str], str]) -> Status | None:
+    """Return a status with the fields of its reason filled."""
+    if status is None or not status.why:
+        return status
+    key = "historical" if status.historical is not None else "do_not_cite"
+    return status.model_copy(update={key: fill(status.why)})
 
 
 def banner_of(status: Status | None) -> Banner | None:
@@ -124,6 +149,8 @@ def _free_texts(claim: Claim) -> Iterator[tuple[tuple[str | int, ...], str]]:
         yield ("limitations", index), text
     if claim.status is not None and claim.status.why:
         yield ("status",), claim.status.why
+    for index, waiver in enumerate(claim.waive):
+        yield ("waive", index, "why"), waiver.why
 
 
 def _require_still_control(readings: Mapping[str, Reading]) -> None:

@@ -27,6 +27,18 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
+_FIXES = {
+    "mapping values are not allowed": "put the text in quotes, or below `>-`: it holds a colon and a space",
+    "did not find expected key": "check indentation and quotes here and above; a text that begins with { or a quotation"
+    " mark needs quotes round all of it, or `>-` before it",
+    "tab character": "indent with spaces",
+    "cannot start any token": "indent with spaces, and put a text that begins with such a character in quotes",
+    "undefined alias": "name it above with `&`, in this file, before it is used with `*`",
+    "unexpected end of stream": "close the quotation mark or bracket that is open",
+    "expected ',' or": "close the bracket, or put the text in quotes",
+    "but found another document": "keep one document a file: drop the `---`",
+}
+"""What the library complains of -> what to do, for who has never read its source."""
 _Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -45,7 +57,11 @@ class Lines:
 
     value: Any
     lines: dict[Path, int] = field(default_factory=dict)
+    origins: dict[Path, int] = field(default_factory=dict)
+    """Where a part is written that a merge key or an alias brings in; `lines` has where it is brought in."""
     nodes: int = 0
+    held: set[int] = field(default_factory=set)
+    """The nodes met so far, by identity: one that is met again is an alias of the first."""
 
 
 def read(text: str) -> Lines:
@@ -58,52 +74,79 @@ def read(text: str) -> Lines:
         node = yaml.compose(text.removeprefix("\ufeff"), Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise YamlError(f"not YAML: {error.problem or error.context}", line=mark.line + 1 if mark else 1) from None
+        problem = error.problem or error.context or ""
+        fix = next((fix for said, fix in _FIXES.items() if said in problem), "mend the YAML here")
+        raise YamlError(f"not YAML: {problem}", line=mark.line + 1 if mark else 1, fix=fix) from None
     except yaml.reader.ReaderError as error:
         raise YamlError(f"not YAML: {error.reason}", fix="store plain YAML as UTF-8") from None
     except (yaml.YAMLError, RecursionError) as error:
         raise YamlError(f"not YAML: {error}") from None
     document = Lines(None, {(): 1})
-    document.value = None if node is None else _plain(node, (), document)
+    document.value = None if node is None else _plain(node, (), document, None)
     return document
 
 
-def _plain(node: yaml.Node, path: Path, document: Lines) -> Any:
+def _plain(node: yaml.Node, path: Path, document: Lines, brought_in: int | None) -> Any:
+    """Return the value of a node; `brought_in` is the line of the merge key or alias that it came by, if it did."""
     document.nodes += 1
     if document.nodes > _MAXIMUM_NODES or len(path) > _MAXIMUM_DEPTH:
         raise YamlError("aliases or nesting beyond what such a file needs", line=node.start_mark.line + 1)
     if isinstance(node, yaml.MappingNode):
-        return _mapping(node, path, document)
+        return _mapping(node, path, document, brought_in)
     if isinstance(node, yaml.SequenceNode):
+        found = []
         for index, item in enumerate(node.value):
-            document.lines[(*path, index)] = item.start_mark.line + 1
-        return [_plain(item, (*path, index), document) for index, item in enumerate(node.value)]
+            own = (*path, index)
+            by = brought_in or _line_of_alias(item, document.lines.get(path, 1), document)
+            _place(own, item.start_mark.line + 1, by, document)
+            found.append(_plain(item, own, document, by))
+        return found
     if not isinstance(node, yaml.ScalarNode) or not node.tag.startswith("tag:yaml.org,2002:"):
         raise YamlError(f"the tag {node.tag[:80]!r} means nothing here", line=node.start_mark.line + 1)
     return _scalar(node)
 
 
-def _mapping(node: yaml.MappingNode, path: Path, document: Lines) -> dict[str, Any]:
+def _line_of_alias(node: yaml.Node, line: int, document: Lines) -> int | None:
+    """Return the line of what refers to a node that was met before; None for one that stands here itself."""
+    if isinstance(node, yaml.ScalarNode):
+        return None
+    if id(node) in document.held:
+        return line
+    document.held.add(id(node))
+    return None
+
+
+def _place(path: Path, written: int, brought_in: int | None, document: Lines) -> None:
+    """Note the line of a part: where it is written, or where it is brought in, and then both."""
+    document.lines[path] = brought_in or written
+    document.origins.pop(path, None)
+    if brought_in:
+        document.origins[path] = written
+
+
+def _mapping(node: yaml.MappingNode, path: Path, document: Lines, brought_in: int | None) -> dict[str, Any]:
     """Build a mapping; what a merge key brings in stands at the line of the merge and gives way to own keys."""
     merged: dict[str, Any] = {}
     own: dict[str, Any] = {}
-    for key, value in node.value:
+    # Merges first, so that the lines of what gives way are overwritten as its values are.
+    for key, value in sorted(node.value, key=lambda pair: pair[0].value != "<<"):
         line = key.start_mark.line + 1
         if not isinstance(key, yaml.ScalarNode):
             raise YamlError("a key is not text", line=line, fix="write a plain word before the colon")
         name = key.value
         if name == "<<" and not key.style:
-            for one in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+            for one in reversed(value.value) if isinstance(value, yaml.SequenceNode) else [value]:
                 if not isinstance(one, yaml.MappingNode):
-                    raise YamlError("a merge key needs a mapping", line=line)
-                for inherited, content in _mapping(one, path, document).items():
-                    merged.setdefault(inherited, content)
-            document.lines.update({(*path, inherited): line for inherited in merged})
+                    raise YamlError("a merge key needs a mapping", line=line, fix="write `<<: *name` of a mapping")
+                document.held.add(id(one))
+                merged |= _mapping(one, path, document, brought_in or line)
             continue
+        own_path = (*path, name)
         if name in own:
-            raise YamlError(f"the key {name[:80]!r} stands twice", line=line)
-        document.lines[(*path, name)] = line
-        own[name] = _plain(value, (*path, name), document)
+            message = f"the key {name[:80]!r} stands twice, here and on line {document.lines[own_path]}"
+            raise YamlError(message, line=line, fix="drop or rename one of them")
+        _place(own_path, line, brought_in, document)
+        own[name] = _plain(value, own_path, document, brought_in or _line_of_alias(value, line, document))
     return {**merged, **own}
 
 

@@ -52,6 +52,10 @@ class Ignore:
         places = (diagnostic.at, *diagnostic.cited)
         return self.path is None or any(fnmatch.fnmatchcase(place.path, self.path) for place in places)
 
+    def covers_place(self, diagnostic: Diagnostic) -> bool:
+        """Whether a diagnostic of any rule stands in the claim, table or block that this is about."""
+        return self._spans(diagnostic.at)
+
     def _spans(self, place: Location) -> bool:
         if self.lines is None or place.path != self.at.path:
             return False

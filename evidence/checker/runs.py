@@ -36,6 +36,8 @@ class Report:
     logs: int
     pages: int
     calls: int
+    is_whole: bool = True
+    """Whether every claims file could be read; else nothing but that was checked."""
     before: int = 0
     """Findings left out because the commit that a change started from has them too."""
 
@@ -54,6 +56,8 @@ def run(rules: Sequence[Rule], corpus: Corpus, *, selected: Collection[Rule] | N
     """
     wanted = set(rules if selected is None else selected)
     by_code = {rule.code: rule for rule in rules}
+    if not corpus.book.claims.is_whole:
+        return _unread(by_code, corpus)
     owners = [rule for rule in rules if rule.owns is not None]
     applied = [rule for rule in rules if rule.scope is Scope.RECORD and rule in wanted]
     of_records = over_records(owners, applied, corpus)
@@ -69,9 +73,16 @@ def run(rules: Sequence[Rule], corpus: Corpus, *, selected: Collection[Rule] | N
         if rule in wanted or rule.scope is Scope.RUN:
             found.setdefault(_diagnostic(rule, finding, corpus))
     kept, ignored = _sift(found, by_code, corpus)
-    kept += [_diagnostic(owner, finding, corpus) for owner, finding in _judge_ignores(by_code, ignored, wanted, corpus)]
+    judged = _judge_ignores(by_code, ignored, wanted, corpus, kept)
+    kept += [_diagnostic(owner, finding, corpus) for owner, finding in judged]
     logs, pages, calls = corpus.counts
     return Report(tuple(sorted(set(kept), key=_causes_first)), tuple(ignored), logs, pages, calls)
+
+
+def _unread(by_code: dict[str, Rule], corpus: Corpus) -> Report:
+    """Report only what keeps claims files from being read: whatever else was found could be an effect of it."""
+    found = [_diagnostic(by_code[code], finding, corpus) for code, finding in corpus.book.claims.findings]
+    return Report(tuple(sorted(set(found), key=_causes_first)), (), *corpus.counts, is_whole=False)
 
 
 def _guarded(rule: Rule, at: Location, corpus: Corpus) -> Found:
@@ -132,9 +143,16 @@ def _sift(
 
 
 def _judge_ignores(
-    by_code: dict[str, Rule], ignored: Sequence[Ignored], wanted: Collection[Rule], corpus: Corpus
+    by_code: dict[str, Rule],
+    ignored: Sequence[Ignored],
+    wanted: Collection[Rule],
+    corpus: Corpus,
+    kept: Sequence[Diagnostic],
 ) -> Iterator[tuple[Rule, Finding]]:
-    """An ignore that is past its date, that can cover nothing, or that covers nothing although its rule ran."""
+    """An ignore that is past its date, that can cover nothing, or that covers nothing although its rule ran.
+
+    Of an item that has a finding already it is not known what else would be found, so nothing is said of its waivers.
+    """
     used = {one.by for one in ignored}
     names = {name: rule for rule in by_code.values() for name in (rule.code, rule.name)}
     for entry in corpus.ignores:
@@ -145,7 +163,7 @@ def _judge_ignores(
             yield by_code["EV902"], Finding(entry.at, f"{whose} covers nothing: {why}")
         elif entry.until < corpus.options.today:
             yield by_code["EV903"], Finding(entry.at, f"{whose} ended on {entry.until}")
-        elif entry not in used and rule in wanted:
+        elif entry not in used and rule in wanted and not (entry.lines and any(map(entry.covers_place, kept))):
             yield by_code["EV902"], Finding(entry.at, f"{whose} covers nothing that is found")
     for page in corpus.pages:
         for waiver in page.waivers:

@@ -144,7 +144,7 @@ def _require_kept(selected: Sequence[Rule], wanted: Sequence[Rule]) -> None:
 def _exit_code(report: Report, *, strict: bool) -> int:
     from evidence.diagnostics import Severity
 
-    if any(diagnostic.code in _COULD_NOT_CHECK for diagnostic in report.diagnostics):
+    if not report.is_whole or any(diagnostic.code in _COULD_NOT_CHECK for diagnostic in report.diagnostics):
         return UNCHECKED
     failing = report.count(Severity.ERROR) + (report.count(Severity.WARNING) if strict else 0)
     return FINDINGS if failing else CLEAN

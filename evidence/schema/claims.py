@@ -19,6 +19,16 @@ REDUCERS = ("geomean", "min", "max", "range", "min.at", "max.at")
 Scalar = str | int | float | bool
 
 
+class AuthorError(ValueError):
+    """What an author wrote that does not go together: at `parts` below what is validated, with the thing to do."""
+
+    def __init__(self, message: str, *parts: str | int, fix: str) -> None:
+        """Carry the place and the fix."""
+        super().__init__(message)
+        self.parts = parts
+        self.fix = fix
+
+
 def _one_value(value: object) -> object:
     """Write a YAML scalar as the text axes are compared by."""
     if isinstance(value, bool):
@@ -40,7 +50,8 @@ Where = dict[Line, AxisValues]
 
 def _of_cells(where: Where | None) -> Where | None:
     if where and "arm" in where:
-        raise ValueError("a reading names its arms by arm, or by baseline and candidate, not in where")
+        message = "a reading names its arms by arm, or by baseline and candidate, not in where"
+        raise AuthorError(message, fix="take arm out of where")
     return where
 
 
@@ -76,7 +87,10 @@ class Mechanism(Configured):
     @model_validator(mode="after")
     def _known_or_unknown(self) -> Self:
         if (self.unknown is None) != (self.text is not None and self.evidence is not None):
-            raise ValueError("write either text and evidence, or unknown")
+            raise AuthorError(
+                "a mechanism has text and evidence, or unknown alone",
+                fix="write {text: why, evidence: what shows it}, or {unknown: what was tried}",
+            )
         return self
 
 
@@ -95,7 +109,10 @@ class Status(Configured):
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:
         if sum(value is not None for value in (self.historical, self.do_not_cite, self.superseded_by)) != 1:
-            raise ValueError("write exactly one of historical, do_not_cite, superseded_by")
+            raise AuthorError(
+                "a status has exactly one of historical, do_not_cite, superseded_by",
+                fix="write one, as {historical: why}",
+            )
         return self
 
 
@@ -106,6 +123,12 @@ class Waiver(Configured):
     why: Line
     owner: Line
     until: datetime.date
+
+
+_ARMS = "write either arm, or baseline and candidate"
+_EXPECT = "write expect: better, worse, same or inconclusive; or a tally such as {better: 3, worse: 1}"
+CONTROL = "control"
+"""A reading of this name selects cells that the change cannot touch: how far it strays, the main one may stray too."""
 
 
 class Claim(Configured):
@@ -129,29 +152,58 @@ class Claim(Configured):
     def _reads_or_compares(self) -> Self:
         compares = self.baseline is not None or self.candidate is not None
         if compares and (self.baseline is None or self.candidate is None):
-            raise ValueError("a comparison names both baseline and candidate")
-        if compares == (self.arm is not None):
-            raise ValueError("write either arm, or baseline and candidate")
+            only, other = ("baseline", "candidate") if self.candidate is None else ("candidate", "baseline")
+            raise AuthorError(
+                f"{only} is named without {other}", only, fix=f"write {other}: the arm it is compared with"
+            )
+        if compares and self.arm is not None:
+            raise AuthorError("one arm is read, and two are compared", "arm", fix=_ARMS)
+        if not compares and self.arm is None:
+            raise AuthorError("no arm is named", fix=_ARMS)
         if compares and self.baseline == self.candidate:
-            raise ValueError("baseline and candidate are one arm")
+            raise AuthorError("baseline and candidate are one arm", "candidate", fix="compare arms that differ")
         if compares and self.expect is None:
-            raise ValueError("expect is required: say better, worse, same or inconclusive before the data do")
+            message = "expect is missing: what you believe the two arms compare as, before the data say it"
+            raise AuthorError(message, fix=_EXPECT)
         if self.expect is not None and not compares:
-            raise ValueError("expect is about two arms, and one is read")
+            raise AuthorError(
+                "expect is about two arms, and one is read", "expect", fix="drop expect, or compare two arms"
+            )
         return self
 
     @model_validator(mode="after")
     def _readings_say_what_they_expect(self) -> Self:
         for name, also in self.also.items():
+            at = ("also", name)
             if name in QUANTITIES or name in REDUCERS:
-                raise ValueError(f"a reading cannot be called {name}: fields of a statement mean something else by it")
+                message = f"a reading cannot be called {name}: fields of a statement mean something else by it"
+                raise AuthorError(message, *at, fix="give it another name")
             if also.arm is not None and (also.baseline is not None or also.candidate is not None):
-                raise ValueError(f"{name}: write either arm, or baseline and candidate")
-            compares = also.arm is None and (self.arm is None or also.baseline is not None)
+                raise AuthorError("one arm is read, and two are compared", *at, "arm", fix=_ARMS)
+            compares = also.arm is None and (
+                self.arm is None or also.baseline is not None or also.candidate is not None
+            )
+            baseline, candidate = also.baseline or self.baseline, also.candidate or self.candidate
+            if compares and not (baseline and candidate):
+                only, other = ("baseline", "candidate") if candidate is None else ("candidate", "baseline")
+                raise AuthorError(
+                    f"{only} is named without {other}", *at, only, fix=f"write {other}: the arm it is compared with"
+                )
+            if compares and baseline == candidate:
+                own = "candidate" if also.candidate is not None else "baseline"
+                raise AuthorError(f"{baseline} is compared with itself", *at, own, fix="compare arms that differ")
             if compares and also.expect is None:
-                raise ValueError(f"{name}: expect is required of two arms compared, and is never inherited")
+                raise AuthorError(
+                    "expect is missing: each comparison has its own, and none is inherited", *at, fix=_EXPECT
+                )
             if also.expect is not None and not compares:
-                raise ValueError(f"{name}: expect is about two arms, and one is read")
+                message = "expect is about two arms, and one is read"
+                raise AuthorError(message, *at, "expect", fix="drop expect, or compare two arms")
+            if name == CONTROL and self.arm is None and not compares:
+                message = "a control is a comparison that should show no effect, and this reads one arm"
+                raise AuthorError(
+                    message, *at, "arm", fix="write where: cells the change cannot touch, and expect: same"
+                )
         return self
 
 
@@ -181,9 +233,15 @@ class DerivedColumn(Configured):
     def _one_form(self) -> Self:
         forms = [kind for kind in ("value", "ratio", "change", "peak", "text") if getattr(self, kind) is not None]
         if len(forms) != 1:
-            raise ValueError("write exactly one of value, ratio, change, peak, text")
-        if (forms == ["text"]) != (self.by is not None and self.cells is not None):
-            raise ValueError("a text column has by and cells, and no other column does")
+            message = "a column has exactly one of value, ratio, change, peak, text"
+            raise AuthorError(message, fix="write one column for each, as {ratio: time}")
+        kind = forms[0]
+        if (kind == "text") != (self.by is not None and self.cells is not None):
+            message = "a text column has by and cells, and no other column does"
+            raise AuthorError(message, fix="write {text: title, by: axis, cells: {value: text}}")
+        for key, kinds in (("vs", ("ratio", "change")), ("unit", ("value",))):
+            if getattr(self, key) is not None and kind not in kinds:
+                raise AuthorError(f"{key} means nothing in a {kind} column", key, fix=f"drop {key}")
         return self
 
 
@@ -238,7 +296,8 @@ class Sentence(Configured):
     @model_validator(mode="after")
     def _has_a_value(self) -> Self:
         if "{" not in self.pattern:
-            raise ValueError("the pattern has no field, so nothing in it would be held to the claim")
+            message = "the pattern has no field, so nothing in it would be held to the claim"
+            raise AuthorError(message, "pattern", fix="write a field such as {ratio} where the value stands")
         return self
 
 

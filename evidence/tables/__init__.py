@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evidence.claims import Placed
 from evidence.evaluation import Loader
 from evidence.schema.claims import DerivedColumn, Status, TableSpec
 from evidence.stance import evidence_of, stance_of
-from evidence.statements import banner_of
-from evidence.store import Loaded
+from evidence.statements import banner_of, worst_of
 from evidence.tables.headings import axis_columns, column_of, footnotes_of, tally_of
 from evidence.tables.layout import (
     CellKey,
@@ -24,11 +23,13 @@ from evidence.tables.layout import (
 )
 from evidence.tables.numbers import Grid, Origin, cell_of, origins_of, row_of, scales_of, uncovered
 from evidence.tables.requirements import (
+    require_layout,
     require_names,
     require_not_covered,
     require_notes,
     require_one_device,
 )
+from evidence.tables.texts import with_texts
 from evidence.views import Table
 
 
@@ -54,10 +55,11 @@ def build(placed: Placed[TableSpec], load: Loader, log_status: Mapping[str, Stat
         ItemError: a name that is not there, an axis that no row or column tells apart, devices that do not mix.
         RecordError: a log it stands on does not load.
     """
-    spec = placed.item
-    logs = tuple(load_log(load, series, index) for index, series in enumerate(spec.series))
+    logs = tuple(load_log(load, series, index) for index, series in enumerate(placed.item.series))
+    spec = with_texts(placed.item, logs)
     columns = [one if isinstance(one, DerivedColumn) else DerivedColumn(value=one) for one in spec.columns]
     require_names(spec, columns, logs)
+    require_layout(spec, columns, logs)
     require_not_covered(spec, logs)
     require_one_device(spec, columns, logs)
     omitted = omitted_cells(spec, logs)
@@ -83,19 +85,9 @@ def build(placed: Placed[TableSpec], load: Loader, log_status: Mapping[str, Stat
         rows=tuple(rows),
         footnotes=tuple(footnotes_of(spec, columns, logs, grid)),
         evidence=tuple(evidence_of(one) for one in logs),
-        banner=banner_of(_worst(spec, logs, log_status)),
+        banner=banner_of(worst_of([spec.status, *(log_status.get(one.entry.log) for one in logs)])),
     )
     quantities = frozenset((one.entry.log, slot.quantity.metric) for one in logs for slot in slots if slot.quantity)
     pairs = frozenset((loaded.entry.log, one.baseline.arm, one.candidate.arm) for loaded, one in grid.comparisons)
     origins = tuple(tuple(origins_of(spec, place, slots, arms)) for place in places)
     return Built(view, shown, frozenset(omitted), quantities, pairs, origins)
-
-
-def _worst(spec: TableSpec, logs: Iterable[Loaded], log_status: Mapping[str, Status]) -> Status | None:
-    """Return the status that weighs most, of the table and of its logs: do-not-cite, superseded, historical."""
-    found = [status for status in [spec.status, *(log_status.get(one.entry.log) for one in logs)] if status is not None]
-
-    def weight(status: Status) -> int:
-        return 2 if status.do_not_cite is not None else 1 if status.superseded_by is not None else 0
-
-    return max(found, key=weight, default=None)

@@ -88,7 +88,8 @@ def cell_of(spec: TableSpec, place: Place, slot: Slot, arms: Sequence[str], grid
     baseline = baseline_of(spec, slot.spec, arm) or ""
     if all(one.name != baseline for one in record.arms):
         error = UnknownNameError(ARM, baseline, [one.name for one in record.arms])
-        raise ItemError(UNBACKED, f"{place.loaded.entry.log}: {error.message}", "baseline", fix=error.fix)
+        key = ("columns", spec.columns.index(slot.spec), "vs") if slot.spec.vs is not None else ("baseline",)
+        raise ItemError(UNBACKED, f"{place.loaded.entry.log}: {error.message}", *key, fix=error.fix)
     return _comparison(place.loaded, cell, baseline, quantity, slot.kind, grid)
 
 

@@ -12,12 +12,46 @@ from evidence.readings import coordinates, device_of
 from evidence.schema import Record
 from evidence.schema.claims import DerivedColumn, TableSpec
 from evidence.selection import ARM, axes_of, matches
-from evidence.sentences import UNKNOWN_FIELD, lint
+from evidence.sentences import UNKNOWN_FIELD, lint, require_plain
 from evidence.store import Loaded
 from evidence.tables.layout import MALFORMED, UNBACKED, Place, where_of
+from evidence.tables.texts import free_texts
 
 _AGAINST = re.compile(r"\b(?:than|against|versus|vs\.?|over)\s+(?:the\s+)?(\S*\w)", re.IGNORECASE)
 MIXED_DEVICES, MIXED_STACKS = "EV607", "EV608"
+
+
+_PEAKS = ("bandwidth", "flop_rate")
+"""The metrics that a datasheet states a peak of."""
+
+
+def require_layout(spec: TableSpec, columns: Sequence[DerivedColumn], logs: Sequence[Loaded]) -> None:
+    """Refuse an axis in two places, a share of a peak that no datasheet has, and texts and baselines of nothing."""
+    for index, axis in enumerate(spec.rows):
+        if axis in spec.rows[:index]:
+            raise ItemError(MALFORMED, f"{axis} stands twice in rows", "rows", index, fix="drop one of them")
+    if spec.across in spec.rows:
+        message = f"{spec.across} is in rows and across: an axis has one place"
+        raise ItemError(MALFORMED, message, "across", fix=f"drop across, or take {spec.across} out of rows")
+    arms = list(dict.fromkeys(arm.name for loaded in logs for arm in loaded.record.arms))
+    for key, chosen in [
+        (("baseline",), spec.baseline),
+        *((("columns", i, "vs"), one.vs) for i, one in enumerate(columns)),
+    ]:
+        for arm in chosen if isinstance(chosen, Mapping) else ():
+            if arm not in arms:
+                error = UnknownNameError("arm", arm, arms)
+                raise ItemError(UNBACKED, error.message, *key, arm, fix=error.fix)
+    for index, column in enumerate(columns):
+        if column.peak is not None and column.peak.partition("/")[0].partition(".")[0] not in _PEAKS:
+            message = f"no datasheet states a peak of {column.peak}"
+            fix = f"write {{peak: {_PEAKS[0]}}} or {{peak: {_PEAKS[1]}}}"
+            raise ItemError(UNBACKED, message, "columns", index, "peak", fix=fix)
+        for value in column.cells or ():
+            known = dict.fromkeys(one for loaded in logs for one in _axes_of(loaded).get(column.by or "", ()))
+            if value not in known:
+                error = UnknownNameError(f"value of {column.by}", value, known)
+                raise ItemError(UNBACKED, error.message, "columns", index, "cells", value, fix=error.fix)
 
 
 def require_names(spec: TableSpec, columns: Sequence[DerivedColumn], logs: Sequence[Loaded]) -> None:
@@ -97,8 +131,11 @@ def lint_texts(spec: TableSpec, records: Sequence[Record]) -> None:
         ItemError: digits that stand alone, a device name, an absolute word, or a heading that names another baseline.
     """
     devices = [device_of(record) for record in records]
-    for parts, text in _free_texts(spec):
+    for parts, text in free_texts(spec):
         lint(text, devices, *parts)
+    for index, waiver in enumerate(spec.waive):
+        lint(waiver.why, devices, "waive", index, "why")
+        require_plain(waiver.why, "waive", index, "why")
     for parts, value in _values_of_no_log(spec):
         if typed := next(typed_numbers(value), None):
             raise ItemError(
@@ -125,20 +162,3 @@ def _values_of_no_log(spec: TableSpec) -> Iterator[tuple[tuple[str | int, ...], 
 def _baselines(spec: TableSpec, column: DerivedColumn) -> set[str]:
     against = column.vs or spec.baseline or ()
     return {against} if isinstance(against, str) else set(dict(against).values())
-
-
-def _free_texts(spec: TableSpec) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yield every text that an author writes in words, with its place."""
-    yield ("title",), spec.title
-    for index, column in enumerate(spec.columns):
-        if isinstance(column, DerivedColumn):
-            for field in ("title", "text"):
-                if text := getattr(column, field):
-                    yield ("columns", index, field), text
-            for value, text in (column.cells or {}).items():
-                yield ("columns", index, "cells", value), text
-    for key in ("notes", "omit", "not_covered"):
-        for index, one in enumerate(getattr(spec, key)):
-            yield (key, index, "why"), one.why
-    if spec.status is not None and spec.status.why:
-        yield ("status",), spec.status.why

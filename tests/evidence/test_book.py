@@ -186,9 +186,10 @@ def test_a_status_of_a_log_that_is_not_there_is_a_finding(tmp_path: Path) -> Non
 
 
 def test_a_superseded_claim_stands_and_is_not_called(tmp_path: Path) -> None:
-    one = book(tmp_path, CLAIMS + "    status: {superseded_by: toy-wide}\n", record())
+    wide = CLAIMS.split("claims:\n")[1].replace("toy-fused", "toy-wide")
+    one = book(tmp_path, f"{CLAIMS}    status: {{superseded_by: toy-wide}}\n{wide}", record())
     assert one.findings == ()
-    assert one.standing == ("toy-fused",)
+    assert one.standing == ("toy-fused", "toy-wide")
     with pytest.raises(Unrenderable, match="toy-fused is superseded") as caught:
         one.statement("toy-fused")
     ((code, finding),) = caught.value.findings

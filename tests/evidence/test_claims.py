@@ -62,8 +62,7 @@ def test_yaml_is_of_version_1_2(tmp_path: Path) -> None:
 
 
 def test_a_file_of_nothing_holds_nothing(tmp_path: Path) -> None:
-    for text in ("", "# only a comment\n", "---\n", "claims:\ntables: {}\n", "\ufeff"):
-        assert read(tmp_path, text) == Claims()
+    assert read(tmp_path, "claims:\ntables: {}\n") == Claims()
     assert load(tmp_path / "nowhere", tmp_path) == Claims()
 
 
@@ -84,21 +83,25 @@ def test_merged_keys_count_and_an_error_in_one_points_at_the_merge(tmp_path: Pat
     assert claims.findings == ()
     assert claims.tables["u"].item.title == "y"
     broken = read(tmp_path, text.replace("columns: [time]}", "columns: 3}"))
-    assert only(broken)[:3] == ("EV620", 8, "tables.u.columns: not a list")
+    assert only(broken)[:3] == ("EV620", 8, "tables.u.columns: is not a list")
 
 
 @pytest.mark.parametrize(
     ("text", "line", "message", "fix"),
     [
         # The file.
-        ("3\n", 1, "the root is not a mapping", "tables, claims, logs"),
-        ("[]\n", 1, "the root is not a mapping", ""),
+        ("", 1, "the file holds nothing", "remove it"),
+        ("# only a comment\n", 1, "the file holds nothing", "claims:"),
+        ("---\n", 1, "the file holds nothing", ""),
+        ("\ufeff", 1, "the file holds nothing", ""),
+        ("3\n", 1, "a claims file is a mapping, and this one is not", "tables, claims, logs"),
+        ("[]\n", 1, "a claims file is a mapping", ""),
         ("claims: 3\n", 1, "claims is not a mapping of ids", "id: "),
         ("tables: {}\nclaims: [a]\n", 2, "claims is not a mapping of ids", ""),
         ("# x\nclams: {}\n", 2, "unknown key 'clams'", "did you mean 'claims'?"),
         ("other: {}\n", 1, "unknown key 'other'", "a claims file has tables, claims, logs"),
         (f"? {'x' * 2**18}\n: {{}}\n", 1, "unknown key 'xxx", ""),
-        ("claims: {a: {statement: 'x\n", 2, "not YAML", "mend the YAML here"),
+        ("claims: {a: {statement: 'x\n", 2, "not YAML", "close the quotation mark"),
         ("claims:\n\tx: 1\n", 2, "not YAML: found character", ""),
         ("claims:\n  a: *x\n", 2, "not YAML: found undefined alias", ""),
         ("claims: {}\n---\nclaims: {}\n", 2, "not YAML", ""),
@@ -113,13 +116,13 @@ def test_merged_keys_count_and_an_error_in_one_points_at_the_merge(tmp_path: Pat
         ("claims: " + "[" * 60 + "]" * 60 + "\n", 1, "aliases or nesting beyond", ""),
         ("claims: " + "{a: " * 400 + "1" + "}" * 400 + "\n", 1, "aliases or nesting beyond", ""),
         # Ids.
-        ("claims:\n  ../x: {}\n", 2, "claims.../x: not an id", "kebab-case"),
-        ("claims:\n  Skewed: {}\n", 2, "claims.Skewed: not an id", "kebab-case"),
-        ("claims:\n  a--b: {}\n", 2, "claims.a--b: not an id", ""),
-        ("claims:\n  skewéd: {}\n", 2, "claims.skewéd: not an id", ""),
-        ('claims:\n  "a\\n": {}\n', 2, "claims.a\n: not an id", ""),
-        ('claims:\n  "": {}\n', 2, "claims.: not an id", ""),
-        ("claims:\n  <script>: {}\n", 2, "claims.<script>: not an id", ""),
+        ("claims:\n  ../x: {}\n", 2, "claims.../x: is not an id", "kebab-case"),
+        ("claims:\n  Skewed: {}\n", 2, "claims.Skewed: is not an id", "kebab-case"),
+        ("claims:\n  a--b: {}\n", 2, "claims.a--b: is not an id", ""),
+        ("claims:\n  skewéd: {}\n", 2, "claims.skewéd: is not an id", ""),
+        ('claims:\n  "a\\n": {}\n', 2, "claims.a\n: is not an id", ""),
+        ('claims:\n  "": {}\n', 2, "claims.: is not an id", ""),
+        ("claims:\n  <script>: {}\n", 2, "claims.<script>: is not an id", ""),
         (f"claims:\n  ? {'x' * 2**18}\n  : {{}}\n", 2, "claims.xxxx", "80 at most"),
         ("claims:\n  ? [a, b]\n  : {}\n", 2, "a key is not text", ""),
         ("claims:\n  null: {}\n", 2, "claims.null.statement: is required", ""),
@@ -128,64 +131,64 @@ def test_merged_keys_count_and_an_error_in_one_points_at_the_merge(tmp_path: Pat
         (READS.replace("statement", "statemnt"), 3, "claims.a.statemnt: unknown key", "did you mean 'statement'?"),
         (READS + "    zzz: y\n", 7, "claims.a.zzz: unknown key", "keys: statement, series, metric"),
         (READS.replace("    metric: time\n", ""), 2, "claims.a.metric: is required", "write metric"),
-        (READS.replace("time", "[1]"), 5, "claims.a.metric: not text", "quoted"),
-        (READS.replace(": x\n", ": ''\n"), 3, "claims.a.statement: empty", ""),
-        (READS.replace(": x\n", f": {'x' * 5000}\n"), 3, "claims.a.statement: String should have at most 4000", ""),
-        ("claims: {a: 3}\n", 1, "claims.a: not a mapping", "keys: statement"),
-        ("claims: {a: }\n", 1, "claims.a: not a mapping", ""),
+        (READS.replace("time", "[1]"), 5, "claims.a.metric: is not text", "in quotes"),
+        (READS.replace(": x\n", ": ''\n"), 3, "claims.a.statement: is empty", ""),
+        (READS.replace(": x\n", f": {'x' * 5000}\n"), 3, "claims.a.statement: is longer than", ""),
+        ("claims: {a: 3}\n", 1, "claims.a: is not a mapping", "with the keys statement"),
+        ("claims: {a: }\n", 1, "claims.a: is not a mapping", ""),
         ("claims: {a: !!python/object:os.system {args: [x]}}\n", 1, "claims.a.args: unknown key", ""),
         (READS.replace(": x\n", ": !tag x\n"), 3, "the tag '!tag' means nothing here", ""),
-        (READS.replace(": x\n", ": [x]\n"), 3, "claims.a.statement: not text", ""),
-        (READS.replace("    arm: eager\n", ""), 2, "write either arm, or baseline and candidate", ""),
-        (COMPARES + "    arm: eager\n", 2, "write either arm, or baseline and candidate", ""),
-        (COMPARES.replace("    candidate: fused\n", ""), 2, "a comparison names both baseline and candidate", ""),
-        (COMPARES.replace("fused", "eager"), 2, "baseline and candidate are one arm", ""),
-        (COMPARES.replace("    expect: better", ""), 2, "expect is required", ""),
-        (READS + "    expect: same\n", 2, "expect is about two arms, and one is read", ""),
+        (READS.replace(": x\n", ": [x]\n"), 3, "claims.a.statement: is not text", ""),
+        (READS.replace("    arm: eager\n", ""), 2, "no arm is named", "write either arm, or baseline and candidate"),
+        (COMPARES + "    arm: eager\n", 9, "claims.a.arm: one arm is read, and two are compared", "write either arm, or baseline and candidate"),
+        (COMPARES.replace("    candidate: fused\n", ""), 6, "claims.a.baseline: baseline is named without candidate", "write candidate"),
+        (COMPARES.replace("fused", "eager"), 7, "claims.a.candidate: baseline and candidate are one arm", "differ"),
+        (COMPARES.replace("    expect: better", ""), 2, "expect is missing", "write expect: better, worse, same or inconclusive"),
+        (READS + "    expect: same\n", 7, "claims.a.expect: expect is about two arms, and one is read", "drop expect"),
         (COMPARES.replace("better", "faster"), 8, "'faster' is not one of better, worse, same, inconclusive", "one of these words"),
         (COMPARES.replace("better", "{faster: 2}"), 8, "'faster' is not one of better", ""),
-        (COMPARES.replace("better", "{better: many}"), 8, "claims.a.expect.better: Input should be a valid integer", ""),
+        (COMPARES.replace("better", "{better: many}"), 8, "claims.a.expect.better: is not a whole number", "how many cells"),
         (COMPARES.replace("better", "[better]"), 8, "['better'] is not one of better", ""),
         (COMPARES.replace("better", f"'{'x' * 2**20}'"), 8, "is not one of better", ""),
-        (READS + "    where: {m: ~}\n", 7, "claims.a.where.m.0: not text", ""),
-        (READS + "    where: {m: []}\n", 7, "claims.a.where.m: empty", ""),
-        (READS + "    where: 3\n", 7, "claims.a.where: not a mapping", ""),
+        (READS + "    where: {m: ~}\n", 7, "claims.a.where.m.0: has no value", ""),
+        (READS + "    where: {m: []}\n", 7, "claims.a.where.m: is empty", ""),
+        (READS + "    where: 3\n", 7, "claims.a.where: is not a mapping", ""),
         (READS + "    where: {arm: eager}\n", 7, "a reading names its arms by arm, or by baseline and candidate", ""),
         (READS + "    also: {l: {metrc: x}}\n", 7, "claims.a.also.l.metrc: unknown key", "did you mean 'metric'?"),
         (READS + "    also:\n      l:\n        metric: x\n        serie: x\n", 10, "claims.a.also.l.serie: unknown key", "did you mean 'series'?"),
-        (READS + "    also: {Lat: {metric: x}}\n", 7, "claims.a.also.Lat: not of the form it needs", "lower-case"),
-        (READS + "    also: {l: 3}\n", 7, "claims.a.also.l: not a mapping", "keys: series, metric"),
-        (COMPARES + "    also: {l: {metric: x}}\n", 2, "l: expect is required of two arms compared", ""),
-        (COMPARES + "    also: {l: {arm: x, expect: same}}\n", 2, "l: expect is about two arms", ""),
-        (COMPARES + "    also: {l: {arm: x, baseline: y}}\n", 2, "l: write either arm, or baseline and candidate", ""),
-        (COMPARES + "    also: {ratio: {metric: x, expect: same}}\n", 2, "a reading cannot be called ratio", ""),
-        (READS + "    mechanism: because\n", 7, "claims.a.mechanism: not a mapping", "keys: text, evidence, unknown"),
-        (READS + "    mechanism: {text: x}\n", 7, "write either text and evidence, or unknown", ""),
-        (READS + "    mechanism: {text: x, evidence: profile, unknown: y}\n", 7, "write either text and evidence", ""),
-        (READS + "    limitations: one\n", 7, "claims.a.limitations: not a list", ""),
-        (READS + "    status: {historical: x, do_not_cite: y}\n", 7, "write exactly one of historical, do_not_cite", ""),
-        (READS + "    status: {superseded_by: A B}\n", 7, "claims.a.status.superseded_by: not of the form", "id of a claim"),
-        (READS + "    waive: [{rule: EV7, why: x, owner: y, until: 2027-01-31}]\n", 7, "claims.a.waive.0.rule: not of the form", "three digits"),
+        (READS + "    also: {Lat: {metric: x}}\n", 7, "claims.a.also.Lat: is not of the form it needs", "lower-case"),
+        (READS + "    also: {l: 3}\n", 7, "claims.a.also.l: is not a mapping", "with the keys series, metric"),
+        (COMPARES + "    also: {l: {metric: x}}\n", 9, "claims.a.also.l: expect is missing", "write expect"),
+        (COMPARES + "    also: {l: {arm: x, expect: same}}\n", 9, "claims.a.also.l.expect: expect is about two arms", "drop expect"),
+        (COMPARES + "    also: {l: {arm: x, baseline: y}}\n", 9, "claims.a.also.l.arm: one arm is read, and two are compared", ""),
+        (COMPARES + "    also: {ratio: {metric: x, expect: same}}\n", 9, "claims.a.also.ratio: a reading cannot be called ratio", "another name"),
+        (READS + "    mechanism: because\n", 7, "claims.a.mechanism: is not a mapping", "with the keys text, evidence, unknown"),
+        (READS + "    mechanism: {text: x}\n", 7, "a mechanism has text and evidence, or unknown alone", "what was tried"),
+        (READS + "    mechanism: {text: x, evidence: profile, unknown: y}\n", 7, "a mechanism has text and evidence, or unknown", ""),
+        (READS + "    limitations: one\n", 7, "claims.a.limitations: is not a list", ""),
+        (READS + "    status: {historical: x, do_not_cite: y}\n", 7, "a status has exactly one of historical, do_not_cite", ""),
+        (READS + "    status: {superseded_by: A B}\n", 7, "claims.a.status.superseded_by: is not of the form", "id of a claim"),
+        (READS + "    waive: [{rule: EV7, why: x, owner: y, until: 2027-01-31}]\n", 7, "claims.a.waive.0.rule: is not of the form", "three digits"),
         (READS + "    waive: [{rule: EV701, why: x, owner: y}]\n", 7, "claims.a.waive.0.until: is required", ""),
-        (READS + "    waive:\n      - {rule: EV701, why: x, owner: y, until: soon}\n", 8, "claims.a.waive.0.until: Input should be a valid date", ""),
+        (READS + "    waive:\n      - {rule: EV701, why: x, owner: y, until: soon}\n", 8, "claims.a.waive.0.until: is not a date", "2027-01-31"),
         (TABLE, 2, "tables.t.columns: is required", ""),
-        (TABLE + "    columns: time\n", 6, "tables.t.columns: not a list", ""),
-        (TABLE + "    columns: []\n", 6, "tables.t.columns: empty", ""),
+        (TABLE + "    columns: time\n", 6, "tables.t.columns: is not a list", ""),
+        (TABLE + "    columns: []\n", 6, "tables.t.columns: is empty", ""),
         (TABLE + "    columns:\n      - time\n      - {rato: time}\n", 8, "tables.t.columns.1.rato: unknown key", "did you mean 'ratio'?"),
-        (TABLE + "    columns: [{ratio: time, peak: x}]\n", 6, "write exactly one of value, ratio, change, peak, text", ""),
+        (TABLE + "    columns: [{ratio: time, peak: x}]\n", 6, "a column has exactly one of value, ratio, change, peak, text", ""),
         (TABLE + "    columns: [{text: x}]\n", 6, "a text column has by and cells", ""),
-        (TABLE + "    columns: [{text: x, by: N, cells: {1: 2}}]\n", 6, "tables.t.columns.0.cells.1: not text", ""),
+        (TABLE + "    columns: [{text: x, by: N, cells: {1: 2}}]\n", 6, "tables.t.columns.0.cells.1: is not text", ""),
         (TABLE + "    columns: [time]\n    omit: [{where: {N: 1}, whi: x}]\n", 7, "tables.t.omit.0.whi: unknown key", "did you mean 'why'?"),
         (TABLE + "    columns: [time]\n    notes: [{where: {N: 1}}]\n", 7, "tables.t.notes.0.why: is required", ""),
-        (TABLE + "    columns: [time]\n    baseline: 3\n", 7, "tables.t.baseline: not text", ""),
+        (TABLE + "    columns: [time]\n    baseline: 3\n", 7, "tables.t.baseline: is not text", ""),
         ("logs:\n  kernels/x_20260101: {dont_cite: x}\n", 2, "logs.kernels/x_20260101.dont_cite: unknown key", "did you mean 'do_not_cite'?"),
-        ("logs:\n  kernels/x_20260101: do_not_cite\n", 2, "logs.kernels/x_20260101: not a mapping", "historical"),
+        ("logs:\n  kernels/x_20260101: do_not_cite\n", 2, "logs.kernels/x_20260101: is not a mapping", "historical"),
         ("sentences: {}\n", 1, "sentences is not a list", "- {page: README.md, pattern: …, claim: …}"),
         ("sentences:\n  - page: README.md\n    patern: x {ratio}\n    claim: a\n", 3, "sentences.0.patern: unknown key", "did you mean 'pattern'?"),
-        ("sentences:\n  - {page: README.md, pattern: plain, claim: a}\n", 2, "the pattern has no field", "guide"),
+        ("sentences:\n  - {page: README.md, pattern: plain, claim: a}\n", 2, "the pattern has no field", "such as {ratio}"),
         ("sentences:\n  - {page: README.md, pattern: '{ratio}'}\n", 2, "sentences.0.claim: is required", "write claim"),
-        ("sentences:\n  - {page: README.md, pattern: '{ratio} x', claim: A B}\n", 2, "sentences.0.claim: not of the form", "id of a claim"),
-        ("sentences:\n  - README.md\n", 2, "sentences.0: not a mapping", "page, pattern, claim"),
+        ("sentences:\n  - {page: README.md, pattern: '{ratio} x', claim: A B}\n", 2, "sentences.0.claim: is not of the form", "id of a claim"),
+        ("sentences:\n  - README.md\n", 2, "sentences.0: is not a mapping", "page, pattern, claim"),
     ],
     ids=lambda value: repr(value)[:50] if isinstance(value, str | bytes) else None,
 )  # fmt: skip
@@ -219,8 +222,8 @@ def test_an_id_stands_once_over_all_files_and_kinds(tmp_path: Path) -> None:
     ((code, finding),) = claims.findings
     assert (code, str(finding.at)) == ("EV621", "docs/claims/second.yml:2")
     assert finding.message.startswith("'a' stands here and at docs/claims/first.yml:2")
-    assert set(claims.tables) == {"a"}
-    assert set(claims.claims) == set()
+    # Which of the two a page means is not known.
+    assert (set(claims.tables), set(claims.claims), claims.malformed) == (set(), set(), {"a"})
 
 
 def test_a_log_may_have_the_name_of_nothing_else(tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ def test_figures_carry_their_interval_and_verdict() -> None:
         ),
         (READINGS, "change.geomean", "a geometric mean is of ratios", "{ratio.geomean}"),
         (READINGS, "candidate.geomean", "a geometric mean is of ratios", ".range, .min or .max"),
-        (READINGS, "ratio.mean", "no reducer 'mean'", "geomean, min, max, range"),
+        (READINGS, "ratio.mean", "no reducer 'mean'", "did you mean .geomean?"),
         (READINGS, "ratio.at", "no reducer 'at'", ""),
         (READINGS, "value", "two arms are compared", "{baseline} or {candidate}"),
         (READINGS, "max", "two arms are compared", ""),

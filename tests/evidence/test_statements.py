@@ -139,7 +139,7 @@ def test_a_verdict_that_flips_across_devices() -> None:
     [
         ({"where": {"N": [1, 8, 64, 512]}}, "EV602", ("expect",)),
         ({"also": {**FLIPS["also"], "wide": {"where": {"N": 512}, "expect": "better"}}}, "EV602", ("also", "wide", "expect")),
-        ({"also": {**FLIPS["also"], "wide": {"where": {"N": 1024}, "expect": "worse"}}}, "EV601", ("also", "wide", "where")),
+        ({"also": {**FLIPS["also"], "wide": {"where": {"N": 1024}, "expect": "worse"}}}, "EV601", ("also", "wide", "where", "N")),
     ],
 )  # fmt: skip
 def test_an_assertion_in_words_is_held_by_its_reading(

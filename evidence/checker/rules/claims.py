@@ -316,7 +316,7 @@ def unused_claim(corpus: Corpus) -> Iterator[Finding]:
     ## How to fix it
     Call it on its page, or remove it.
     """
-    called = {call.subject for call in itertools.chain(corpus.uses, corpus.dormant)}
+    called = {corpus.book.meant(call.subject) for call in itertools.chain(corpus.uses, corpus.dormant)}
     for id_ in corpus.book.ids:
         status = corpus.book.status(id_)
         if id_ not in called and (status is None or status.superseded_by is None):

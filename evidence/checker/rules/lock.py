@@ -109,7 +109,7 @@ def _differences(corpus: Corpus, held: Lock) -> Iterator[Finding]:
             wanted = item_facts(book, id_)
             if wanted != own:
                 yield from _compared(corpus, held, own, wanted, is_whole=is_whole)
-    if not any(code == "EV620" for code, _ in book.claims.findings):
+    if not any(code in ("EV620", "EV621") for code, _ in book.claims.findings):
         for (section, owner), own in by_owner.items():
             what = {"claims": "claim", "tables": "table", "series": "claimed series"}[section]
             at = _at(corpus, min(held.lines[key] for key in own))

@@ -63,11 +63,8 @@ def _require_subject(corpus: Corpus, call: Call, signature: Signature) -> None:
         Unrenderable: it cannot be shown; for a field, because the claim has no such field.
     """
     book = corpus.book
-    known = {"claim": book.claims.claims, "table": book.claims.tables, "item": dict.fromkeys(book.ids)}
-    if signature.refers in known and call.subject and call.subject not in book.claims.malformed:
-        if call.subject not in known[signature.refers]:
-            kind = "claim or table" if signature.refers == "item" else signature.refers
-            raise UnknownNameError(kind, call.subject, known[signature.refers])
+    if signature.refers in ("claim", "table", "item") and call.subject and call.subject not in book.claims.malformed:
+        book.require(call.subject, signature.refers)
         if call.macro in _OF_A_FIELD and len(call.arguments) > 1:
             (book.value if call.macro == "value" else book.diagnostic)(call.subject, call.arguments[1])
     elif signature.refers == "figure" and call.subject:
@@ -203,7 +200,10 @@ def dead_evidence_link(corpus: Corpus) -> Iterator[Finding]:
     Name the log by its full path, with its date. Logs are never renamed: `ls docs/benchmark_logs` shows them.
     """
     anchors = {
-        (page.uri, call.subject) for page in corpus.pages for call in page.calls if call.macro in ("claim", "table")
+        (page.uri, corpus.book.meant(call.subject))
+        for page in corpus.pages
+        for call in page.calls
+        if call.macro in ("claim", "table")
     }
     for page in corpus.pages:
         body = page.front.body
@@ -238,7 +238,7 @@ def _is_alone(corpus: Corpus, page: Page, call: Call, anchors: set[tuple[str, st
     """Whether a call prints a value of a claim that the page does not show, as a callout or as a sentence."""
     if call.macro != "value" or call.subject not in corpus.book.claims.claims:
         return False
-    says = any(other.macro == "says" and other.subject == call.subject for other in page.calls)
+    says = any(other.macro == "says" and corpus.book.meant(other.subject) == call.subject for other in page.calls)
     return not says and (page.uri, call.subject) not in anchors
 
 

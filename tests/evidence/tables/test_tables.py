@@ -287,20 +287,17 @@ def test_shares_of_peak_name_their_peak() -> None:
     assert {c.unit for c in found.columns[1:]} == {"%"}
 
 
-def test_a_device_or_metric_without_a_peak_has_no_share() -> None:
+def test_a_device_without_a_peak_has_no_share_and_a_metric_without_one_no_column() -> None:
     unknown = view({**RATIOS, "columns": [{"peak": "bandwidth"}]})
     assert rows(unknown)[0][1] == "missing: no datasheet peak for Synthetic GPU A"
     assert unknown.columns[1].subtitle == "no peak known"
-    fast = sweep({"eager": {1: 1e-3}, "fused": {1: 1e-3}}, hosts=on_device("NVIDIA H200"))
-    assert rows(view({**RATIOS, "columns": [{"peak": "time"}]}, fast))[0][1].startswith("missing: no datasheet peak")
-    engine = {
-        **RATIOS,
-        "series": "engine/continuous_toy",
-        "rows": ["scenario"],
-        "baseline": "static",
-        "columns": [{"peak": "throughput"}],
-    }
-    assert rows(view(engine, engine_record()))[0][1].startswith("missing: no datasheet peak")
+    for metric_name in ("time", "time.p90", "peak_memory"):
+        error = refused({**RATIOS, "columns": [{"peak": metric_name}]})
+        assert (error.code, error.parts) == ("EV601", ("columns", 0, "peak"))
+        assert (error.message, error.fix) == (
+            f"no datasheet states a peak of {metric_name}",
+            "write {peak: bandwidth} or {peak: flop_rate}",
+        )
 
 
 def test_columns_of_words_by_an_axis() -> None:
@@ -518,7 +515,7 @@ def test_an_arm_that_one_log_does_not_have_is_missing_there() -> None:
             "",
         ),
         ({"baseline": "eagr"}, "EV601", ("baseline",), "no arm 'eagr'", "did you mean 'eager'?"),
-        ({"columns": [{"ratio": "time", "vs": "fuse"}]}, "EV601", ("baseline",), "no arm 'fuse'", ""),
+        ({"columns": [{"ratio": "time", "vs": "fuse"}]}, "EV601", ("columns", 0, "vs"), "no arm 'fuse'", ""),
         (
             {"where": {"arm": "eager"}, "columns": [{"ratio": "time"}]},
             "EV620",

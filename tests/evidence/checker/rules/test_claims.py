@@ -319,7 +319,7 @@ FAULTS: tuple[Fault, ...] = (
     fault("A3 a heading of another baseline", "EV602", record=lambda r: with_alternative(r, 2e-3), claims=[("{ratio: time}, {ratio", "{ratio: time, title: against library}, {ratio")], says="the heading says 'library'"),
     fault("A1 a ratio in words", "EV622", claims=[(SMALL, "At {N} rows fusing is twice as fast, {ratio.range}.")], says="'twice as fast' is typed"),
     fault("A2 a row that nobody measured", "EV622", claims=[("    baseline: eager\nclaims", "    baseline: eager\n    not_covered: [{where: {N: 2.1x faster}, why: not run}]\nclaims")], says="'2.1x' is no value" ),
-    fault("A1 a ratio in a status", "EV622", claims=[("    baseline: eager\nclaims", "    baseline: eager\n    status: {historical: it was 2.1x then}\nclaims")], says="'2.1x' is typed into the status"),
+    fault("A1 a ratio in a status", "EV622", claims=[("    series: kernels/sweep\n    rows", "    series: kernels/sweep_20260901\n    rows"), ("    baseline: eager\nclaims", "    baseline: eager\n    status: {historical: it was 2.1x then}\nclaims")], says="'2.1x' is typed into the status"),
     fault("J26 always", "EV604", claims=[(SMALL, "Fusing is always {ratio.range} faster.")], says="'always' is wider"),
 )  # fmt: skip
 

@@ -52,7 +52,7 @@ TABLES = """\
     columns: [time]
   old:
     title: The toy op as it was
-    series: kernels/again
+    series: kernels/again_20260902
     rows: [N]
     columns: [time]
     status: {historical: before the rewrite}

@@ -26,7 +26,7 @@ TABLES = """\
     baseline: fused
   barred:
     title: Not to be cited
-    series: kernels/toy
+    series: kernels/barred
     rows: [N]
     across: arm
     columns: [time, {ratio: time}]
@@ -34,7 +34,7 @@ TABLES = """\
     status: {do_not_cite: the session was cut short}
   barred-back:
     title: Not to be cited, the other way round
-    series: kernels/toy
+    series: kernels/barred
     rows: [N]
     across: arm
     columns: [time, {ratio: time}]
@@ -73,6 +73,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "mkdocs.yml").write_text(MKDOCS)
     logs = folder / "docs/benchmark_logs"
     loaded(record(), logs)
+    loaded(record("kernels/barred_20260902"), logs)
     fused = {"arms": (arm("fused"),)}
     loaded(record("kernels/again_20260902", cells=(timed("fused", median_s=2e-3),), **fused), logs)
     loaded(record("kernels/same_20260902", cells=(timed("fused", median_s=0.81e-3),), **fused), logs)

@@ -36,10 +36,11 @@ def load(target: str) -> Callable[..., Any]:
 
 
 def bind(implementation: Implementation, case: Case) -> Call:
-    """Return the call to gate and to time: one forward, or one forward and the gradients of every input.
+    """Return the call to gate and to time: one forward, one forward and the gradients of its inputs, or those alone.
 
     Gradients are returned by `torch.autograd.grad`, never accumulated into leaves, so a repeat does the same work as
-    the first call.
+    the first call. For the backward pass alone, the forward is run by the first call on a set of inputs, and its graph
+    is kept for the others.
 
     Raises:
         OpError: the implementation does not support the direction.
@@ -53,8 +54,23 @@ def bind(implementation: Implementation, case: Case) -> Call:
 
     import torch
 
+    leaves = [operand.name for operand in case.op.differentiable]
+
     def forward_backward(given: InputSet) -> tuple[torch.Tensor, ...]:
         outputs = adapter(target, given.tensors)
-        return (*outputs, *torch.autograd.grad(outputs, tuple(given.tensors.values()), given.upstream))
+        return (*outputs, *torch.autograd.grad(outputs, tuple(given.tensors[name] for name in leaves), given.upstream))
 
-    return forward_backward
+    if case.direction == "forward-backward":
+        return forward_backward
+    kept: dict[int, tuple[InputSet, tuple[torch.Tensor, ...]]] = {}
+
+    def backward(given: InputSet) -> tuple[torch.Tensor, ...]:
+        if id(given) not in kept:
+            while len(kept) >= case.op.sets:
+                kept.pop(next(iter(kept)))
+            kept[id(given)] = (given, adapter(target, given.tensors))
+        outputs = kept[id(given)][1]
+        wanted = tuple(given.tensors[name] for name in leaves)
+        return torch.autograd.grad(outputs, wanted, given.upstream, retain_graph=True)
+
+    return backward

@@ -52,6 +52,8 @@ _GATE_MODULES = (
     "mutants",
     "poison",
     "references",
+    "references_fla",
+    "references_torch",
     "registry",
     "slices",
     "tolerances",
@@ -249,10 +251,10 @@ def _compare(
 ) -> tuple[TensorErrors, ...]:
     if len(produced) != len(reference):
         raise _UnusableError(f"{len(produced)} tensors came out, not {', '.join(case.produced)}")
-    dtype = torch_dtype(case.dtype)
-    for name, actual, expected in zip(case.produced, produced, reference, strict=True):
-        if actual.shape != expected.shape or actual.dtype != dtype:
-            wanted = f"{tuple(expected.shape)} of {case.dtype}"
+    for name, operand, actual, expected in zip(case.produced, case.returned, produced, reference, strict=True):
+        dtype = case.dtype_of(operand)
+        if actual.shape != expected.shape or actual.dtype != torch_dtype(dtype):
+            wanted = f"{tuple(expected.shape)} of {dtype}"
             raise _UnusableError(f"{name} is {tuple(actual.shape)} of {actual.dtype}, not {wanted}")
     return tuple(
         compare(name, actual, expected, case.tolerance)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _CHUNK = 32
 
 
-def _recurrence(
+def recurrence(
     q: torch.Tensor,
     k: torch.Tensor,
     write: torch.Tensor,
@@ -52,46 +52,47 @@ def _recurrence(
     return torch.cat(outputs, dim=2).transpose(1, 2)
 
 
-def _unit(tensor: torch.Tensor) -> torch.Tensor:
+def unit(tensor: torch.Tensor) -> torch.Tensor:
+    """Divide by the norm over the last dimension, epsilon 1e-6 under the root."""
     return tensor / (tensor.square().sum(-1, keepdim=True) + 1e-6).sqrt()
 
 
 def linear_attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
     """Linear attention without normaliser (Katharopoulos et al., 2020): all [B, T, H, D]."""
-    return _recurrence(q, k, v)
+    return recurrence(q, k, v)
 
 
 def gated_linear_attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, g: torch.Tensor) -> torch.Tensor:
     """Decay by exp(g), g of [B, T, H] for the whole head or [B, T, H, K] a channel (Yang et al., 2023)."""
-    return _recurrence(q, k, v, _by_channel(g, k))
+    return recurrence(q, k, v, _by_channel(g, k))
 
 
 def gated_delta_rule(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, g: torch.Tensor, beta: torch.Tensor
 ) -> torch.Tensor:
     """Gated delta rule (Yang et al., Gated Delta Networks, 2024), or KDA where g is [B, T, H, K]; beta is [B, T, H]."""
-    return _recurrence(q, k, v * beta[..., None], _by_channel(g, k), k * beta[..., None])
+    return recurrence(q, k, v * beta[..., None], _by_channel(g, k), k * beta[..., None])
 
 
 def normalised_gated_delta_rule(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, g: torch.Tensor, beta: torch.Tensor
 ) -> torch.Tensor:
     """`gated_delta_rule` of q and k divided by their norms over the head dimension (epsilon 1e-6 under the root)."""
-    return gated_delta_rule(_unit(q), _unit(k), v, g, beta)
+    return gated_delta_rule(unit(q), unit(k), v, g, beta)
 
 
 def gated_delta_rule_2(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, g: torch.Tensor, b: torch.Tensor, w: torch.Tensor
 ) -> torch.Tensor:
     """Gated delta rule with an erase gate b [B, T, H, K] and a write gate w [B, T, H, V] a channel."""
-    return _recurrence(q, k, w * v, g, b * k)
+    return recurrence(q, k, w * v, g, b * k)
 
 
 def comba(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, p: torch.Tensor, g: torch.Tensor, beta: torch.Tensor
 ) -> torch.Tensor:
     """Gated delta rule that reads the decayed state with p, not k (Hu et al., Comba, 2025)."""
-    return _recurrence(q, k, v * beta[..., None], _by_channel(g, k), p * beta[..., None])
+    return recurrence(q, k, v * beta[..., None], _by_channel(g, k), p * beta[..., None])
 
 
 def hgrn(x: torch.Tensor, g: torch.Tensor) -> torch.Tensor:

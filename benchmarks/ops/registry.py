@@ -17,14 +17,16 @@ from typing import Any, Literal, Self
 from evidence.discovery import instances
 from evidence.errors import DuplicateNameError, EvidenceError, UnknownNameError
 
-Direction = Literal["forward", "forward-backward"]
+Direction = Literal["forward", "backward", "forward-backward"]
 Device = Literal["cpu", "cuda"]
 Adapter = Callable[[Callable[..., Any], Mapping[str, Any]], tuple[Any, ...]]
 """Calls a target with an op's canonical inputs and returns its outputs in the op's order."""
 
-DIRECTION_SUFFIXES: Mapping[Direction, str] = {"forward": "fwd", "forward-backward": "fwdbwd"}
-ITEM_BYTES: Mapping[str, int] = {"fp64": 8, "fp32": 4, "bf16": 2, "fp16": 2}
+DIRECTION_SUFFIXES: Mapping[Direction, str] = {"forward": "fwd", "backward": "bwd", "forward-backward": "fwdbwd"}
+ITEM_BYTES: Mapping[str, int] = {"fp64": 8, "fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1, "int64": 8}
+UNDIFFERENTIABLE = frozenset({"fp8", "int8", "int64"})
 _PART = re.compile(r"([A-Za-z]+)(\d+)")
+_THOUSANDS = re.compile(r"\d+K(?=_|$)")
 _TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
@@ -54,13 +56,14 @@ class Shape:
 
     @classmethod
     def keyed(cls, key: str, **sizes: int) -> Self:
-        """Build a shape that others know as `key` (`B1_T8192_H96_D128`).
+        """Build a shape that others know as `key` (`B1_T8192_H96_D128`, or `B1_T8K_D2K` in units of 1024).
 
         Raises:
             OpError: `key` says another size than the dimensions do.
         """
         shape = cls.of(**sizes)
-        if key.replace("_", "-").lower() != shape.name:
+        said = _THOUSANDS.sub(lambda match: str(1024 * int(match[0][:-1])), key)
+        if said.replace("_", "-").lower() != shape.name:
             raise OpError(f"shape key {key!r} does not say its dimensions", fix=f"call it {shape.name!r}")
         return shape
 
@@ -87,12 +90,22 @@ class Operand:
     """One input or output tensor: its dimensions, and what it is drawn from (`inputs.DISTRIBUTIONS`).
 
     A dimension is a name of the shape, or a sum such as `Hq+Hkv`. For an output the distribution is that of its
-    upstream gradient. Gradients are not listed: in forward-backward every input has one.
+    upstream gradient. Gradients are not listed: in forward-backward every differentiable input has one. `dtype` is that
+    of a tensor that has its own whatever the case's is: an index, a quantised weight, a scale kept in fp32.
     """
 
     name: str
     dimensions: tuple[str, ...]
     distribution: str = "normal"
+    dtype: str | None = None
+    differentiable: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse a dtype of no known size, and a gradient of what cannot have one."""
+        if self.dtype is not None and self.dtype not in ITEM_BYTES:
+            raise UnknownNameError("dtype", self.dtype, ITEM_BYTES)
+        if self.differentiable and self.dtype in UNDIFFERENTIABLE:
+            raise OpError(f"{self.name} is {self.dtype}: it has no gradient", fix="say differentiable=False")
 
 
 def by_keyword(target: Callable[..., Any], given: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -134,7 +147,8 @@ class Implementation:
 
     def obstacle(self, direction: Direction) -> str | None:
         """Return why `direction` is not supported, or None if it is."""
-        return next((entry.reason for entry in self.unsupported if entry.direction == direction), None)
+        needed = "forward-backward" if direction == "backward" else direction
+        return next((entry.reason for entry in self.unsupported if entry.direction == needed), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +236,16 @@ class Op:
             if not set(self.independent) <= set(operand.dimensions):
                 raise OpError(f"{self.name}: {operand.name} lacks an independent dimension, so slices would overlap")
 
+    @property
+    def differentiable(self) -> tuple[Operand, ...]:
+        """The inputs that have a gradient in forward-backward, in order."""
+        return tuple(operand for operand in self.inputs if operand.differentiable)
+
+    @property
+    def possible(self) -> tuple[Direction, ...]:
+        """The directions that can be asked for: those of the op, and its backward pass alone where it has one."""
+        return (*self.directions, *(("backward",) if "forward-backward" in self.directions else ()))
+
     def implementation(self, name: str) -> Implementation:
         """Return the implementation of that name.
 
@@ -254,10 +278,10 @@ class Op:
         """
         if dtype not in self.dtypes:
             raise UnknownNameError(f"dtype of {self.name}", dtype, self.dtypes)
-        for known in self.directions:
+        for known in self.possible:
             if known == direction:
                 return Case(self, self.shape(shape) if isinstance(shape, str) else shape, dtype, known)
-        raise UnknownNameError(f"direction of {self.name}", direction, self.directions)
+        raise UnknownNameError(f"direction of {self.name}", direction, self.possible)
 
     def cases(self) -> tuple[Case, ...]:
         """Return every registered case."""
@@ -285,14 +309,26 @@ class Case:
 
     @property
     def produced(self) -> tuple[str, ...]:
-        """Names of what a call returns, in order: the outputs, then in forward-backward a gradient an input."""
-        gradients = [f"d{tensor.name}" for tensor in self.op.inputs] if self.direction == "forward-backward" else []
-        return (*(tensor.name for tensor in self.op.outputs), *gradients)
+        """Names of what a call returns, in order: outputs, then gradients of the inputs, by direction."""
+        outputs = 0 if self.direction == "backward" else len(self.op.outputs)
+        named = [tensor.name if at < outputs else f"d{tensor.name}" for at, tensor in enumerate(self.returned)]
+        return tuple(named)
+
+    @property
+    def returned(self) -> tuple[Operand, ...]:
+        """What a call returns, in the order of `produced`; a gradient stands as the input it has the shape of."""
+        outputs = () if self.direction == "backward" else self.op.outputs
+        return (*outputs, *(self.op.differentiable if self.direction != "forward" else ()))
+
+    def dtype_of(self, tensor: Operand) -> str:
+        """Return the dtype of one of the op's tensors."""
+        return tensor.dtype or self.dtype
 
     @property
     def tolerance(self) -> Tolerance:
         """The op's tolerance for this dtype and direction."""
-        return next(t for t in self.op.tolerances if (t.dtype, t.direction) == (self.dtype, self.direction))
+        direction = "forward-backward" if self.direction == "backward" else self.direction
+        return next(t for t in self.op.tolerances if (t.dtype, t.direction) == (self.dtype, direction))
 
     @property
     def seeds(self) -> tuple[int, ...]:

@@ -19,3 +19,20 @@ FLASH_LINEAR_ATTENTION = (
 
 BTHD = ("B", "T", "H", "D")
 BTH = ("B", "T", "H")
+
+ROWS = (Shape.of(M=1024, D=4096), Shape.of(M=8192, D=4096), Shape.of(M=16384, D=8192))
+"""Tokens by model width."""
+
+VOCABULARY = (Shape.of(M=1024, V=32768), Shape.of(M=4096, V=32768), Shape.of(M=4096, V=131072))
+"""Tokens by vocabulary."""
+
+PRODUCTS = (Shape.of(M=16, N=4096, K=4096), Shape.of(M=4096, N=4096, K=4096), Shape.of(M=8192, N=8192, K=8192))
+"""A decoding step of 16 sequences, and two sizes that keep every multiprocessor busy."""
+
+WEIGHTS = (
+    Shape.of(M=1, N=4096, K=4096),
+    Shape.of(M=16, N=14336, K=4096),
+    Shape.of(M=64, N=4096, K=14336),
+    Shape.of(M=2048, N=4096, K=4096),
+)
+"""Decoding, where reading the weight is all there is, up to a prefill."""

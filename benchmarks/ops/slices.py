@@ -24,7 +24,7 @@ def evaluate_reference(case: Case, given: InputSet) -> tuple[torch.Tensor, ...]:
     import torch
 
     call = bind(case.op.reference, case)
-    operands = (*case.op.outputs, *(case.op.inputs if case.direction == "forward-backward" else ()))
+    operands = case.returned
     some = next(iter(given.tensors.values()))
     whole = tuple(
         torch.empty(case.shape.extents(operand.dimensions), dtype=torch.float64, device=some.device)
@@ -32,11 +32,11 @@ def evaluate_reference(case: Case, given: InputSet) -> tuple[torch.Tensor, ...]:
     )
     for ranges in slices(case, _budget_bytes(some.device)):
         tensors = {
-            operand.name: _narrow(given.tensors[operand.name], operand.dimensions, ranges).detach().double()
+            operand.name: _widened(_narrow(given.tensors[operand.name], operand.dimensions, ranges).detach())
             for operand in case.op.inputs
         }
-        for tensor in tensors.values():
-            tensor.requires_grad_(case.direction == "forward-backward")
+        for operand in case.op.differentiable:
+            tensors[operand.name].requires_grad_(case.direction != "forward")
         upstream = tuple(
             _narrow(tensor, operand.dimensions, ranges).double()
             for operand, tensor in zip(case.op.outputs if given.upstream else (), given.upstream, strict=True)
@@ -44,6 +44,13 @@ def evaluate_reference(case: Case, given: InputSet) -> tuple[torch.Tensor, ...]:
         for target, operand, part in zip(whole, operands, call(InputSet(given.seed, tensors, upstream)), strict=True):
             _narrow(target, operand.dimensions, ranges).copy_(part.detach())
     return whole
+
+
+def _widened(tensor: torch.Tensor) -> torch.Tensor:
+    """Return numbers in fp64, indices as they are."""
+    import torch
+
+    return tensor if tensor.dtype == torch.int64 else tensor.double()
 
 
 def _budget_bytes(device: torch.device) -> int:

@@ -60,7 +60,7 @@ def test_chunks_equal_steps_forward_and_backward(torch, tokens: int, with_erase:
         leaves.append((k.detach() * torch.sigmoid(normal(1))).requires_grad_())
     erase = leaves[4] if with_erase else None
     expected = stepwise(torch, q, k, write, decay, erase)
-    actual = references._recurrence(q, k, write, decay, erase)
+    actual = references.recurrence(q, k, write, decay, erase)
     torch.testing.assert_close(actual, expected, rtol=1e-11, atol=1e-12)
     for mine, theirs in zip(
         torch.autograd.grad(actual, leaves, upstream), torch.autograd.grad(expected, leaves, upstream), strict=True

@@ -1,0 +1,50 @@
+"""Flash Linear Attention's preconditioned gated delta rule on the GPU: its chunked and its recurrent Triton kernels."""
+
+from __future__ import annotations
+
+from benchmarks.ops.adapters import fixed
+from benchmarks.ops.cost import recurrence_flop
+from benchmarks.ops.registry import Implementation, Op, Operand, Unsupported
+from benchmarks.ops.shapes import BTH, BTHD, FLASH_LINEAR_ATTENTION
+from benchmarks.ops.tolerances import BF16
+
+CHUNK_PRECOND_GDN = Op(
+    name="chunk_precond_gdn",
+    module=__name__,
+    category="delta rule",
+    device="cuda",
+    inputs=(
+        Operand("q", BTHD),
+        Operand("k", BTHD),
+        Operand("v", BTHD),
+        Operand("g", BTH, "logsigmoid(normal)"),
+        Operand("beta", BTH, "sigmoid(normal)"),
+        Operand("g_atk", BTH, "logsigmoid(normal)"),
+        Operand("beta_atk", BTH, "sigmoid(normal)"),
+        Operand("log_atk_scale", ("H",), dtype="fp32"),
+    ),
+    outputs=(Operand("o", BTHD),),
+    reference=Implementation("reference", "benchmarks.ops.references_fla:preconditioned_gated_delta_rule", None),
+    implementations=(
+        Implementation(
+            "chunk",
+            "fla.ops.precond_gated_delta_rule:chunk_precond_gated_delta_rule",
+            "fla-core",
+            fixed(use_qk_l2norm_in_kernel=True, x=1.5),
+        ),
+        Implementation(
+            "recurrent",
+            "fla.ops.precond_gated_delta_rule:fused_recurrent_precond_gated_delta_rule",
+            "fla-core",
+            fixed(x=1.5),
+            (Unsupported("forward-backward", "the kernel has no backward pass: it would have to keep every state"),),
+        ),
+    ),
+    shapes=FLASH_LINEAR_ATTENTION,
+    dtypes=("bf16",),
+    directions=("forward", "forward-backward"),
+    tolerances=BF16,
+    flop=recurrence_flop(7),
+    independent=("H",),
+    parameters=(("use_qk_l2norm_in_kernel", "true"), ("x", "1.5")),
+)

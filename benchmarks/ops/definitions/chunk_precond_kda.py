@@ -1,0 +1,45 @@
+"""Flash Linear Attention's preconditioned Kimi Delta Attention on the GPU: its chunked and its recurrent Triton kernels."""
+
+from __future__ import annotations
+
+from benchmarks.ops.adapters import fixed
+from benchmarks.ops.cost import recurrence_flop
+from benchmarks.ops.registry import Implementation, Op, Operand, Unsupported
+from benchmarks.ops.shapes import BTH, BTHD, FLASH_LINEAR_ATTENTION
+from benchmarks.ops.tolerances import BF16
+
+CHUNK_PRECOND_KDA = Op(
+    name="chunk_precond_kda",
+    module=__name__,
+    category="delta rule",
+    device="cuda",
+    inputs=(
+        Operand("q", BTHD),
+        Operand("k", BTHD),
+        Operand("v", BTHD),
+        Operand("g", BTHD, "logsigmoid(normal)"),
+        Operand("beta", BTH, "sigmoid(normal)"),
+        Operand("g_atk", BTH, "logsigmoid(normal)"),
+        Operand("beta_atk", BTH, "sigmoid(normal)"),
+        Operand("log_atk_scale", ("H",), dtype="fp32"),
+    ),
+    outputs=(Operand("o", BTHD),),
+    reference=Implementation("reference", "benchmarks.ops.references_fla:preconditioned_gated_delta_rule", None),
+    implementations=(
+        Implementation("chunk", "fla.ops.precond_kda:chunk_precond_kda", "fla-core", fixed(x=1.5)),
+        Implementation(
+            "recurrent",
+            "fla.ops.precond_kda:fused_recurrent_precond_kda",
+            "fla-core",
+            fixed(x=1.5),
+            (Unsupported("forward-backward", "the kernel has no backward pass: it would have to keep every state"),),
+        ),
+    ),
+    shapes=FLASH_LINEAR_ATTENTION,
+    dtypes=("bf16",),
+    directions=("forward", "forward-backward"),
+    tolerances=BF16,
+    flop=recurrence_flop(7),
+    independent=("H",),
+    parameters=(("x", "1.5"),),
+)

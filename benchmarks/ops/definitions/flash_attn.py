@@ -1,0 +1,34 @@
+"""Causal softmax attention by the flash-attn package on the GPU, beside torch's.
+
+FLA's registry benchmarks it as a baseline. Its kernels are compiled for GPUs only, so there is no gate without one.
+"""
+
+from __future__ import annotations
+
+from benchmarks.ops.adapters import fixed
+from benchmarks.ops.attention import sdpa
+from benchmarks.ops.cost import causal_attention_flop
+from benchmarks.ops.registry import Implementation, Op, Operand
+from benchmarks.ops.shapes import BTHD, FLASH_LINEAR_ATTENTION
+from benchmarks.ops.tolerances import BF16
+
+FLASH_ATTN = Op(
+    name="flash_attn",
+    module=__name__,
+    category="attention",
+    device="cuda",
+    inputs=(Operand("q", BTHD), Operand("k", BTHD), Operand("v", BTHD)),
+    outputs=(Operand("o", BTHD),),
+    reference=Implementation("reference", "benchmarks.ops.references_torch:causal_attention", None),
+    implementations=(
+        Implementation("flash", "flash_attn:flash_attn_func", "flash-attn", fixed(causal=True)),
+        Implementation("sdpa", "torch.nn.functional:scaled_dot_product_attention", "torch", sdpa("default")),
+    ),
+    shapes=FLASH_LINEAR_ATTENTION,
+    dtypes=("bf16",),
+    directions=("forward", "forward-backward"),
+    tolerances=BF16,
+    flop=causal_attention_flop,
+    independent=("B", "H"),
+    parameters=(("causal", "true"),),
+)

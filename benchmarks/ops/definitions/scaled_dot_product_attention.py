@@ -1,0 +1,33 @@
+"""torch's causal attention, with the backend it chooses and with each one forced."""
+
+from __future__ import annotations
+
+from benchmarks.ops.attention import sdpa
+from benchmarks.ops.cost import causal_attention_flop
+from benchmarks.ops.registry import Implementation, Op, Operand
+from benchmarks.ops.shapes import BTHD, FLASH_LINEAR_ATTENTION
+from benchmarks.ops.tolerances import BF16
+
+SCALED_DOT_PRODUCT_ATTENTION = Op(
+    name="scaled_dot_product_attention",
+    module=__name__,
+    category="attention",
+    device="cuda",
+    inputs=(Operand("q", BTHD), Operand("k", BTHD), Operand("v", BTHD)),
+    outputs=(Operand("o", BTHD),),
+    reference=Implementation("reference", "benchmarks.ops.references_torch:causal_attention", None),
+    implementations=(
+        Implementation("default", "torch.nn.functional:scaled_dot_product_attention", "torch", sdpa("default")),
+        Implementation("flash", "torch.nn.functional:scaled_dot_product_attention", "torch", sdpa("flash")),
+        Implementation("cudnn", "torch.nn.functional:scaled_dot_product_attention", "torch", sdpa("cudnn")),
+        Implementation("efficient", "torch.nn.functional:scaled_dot_product_attention", "torch", sdpa("efficient")),
+        Implementation("math", "torch.nn.functional:scaled_dot_product_attention", "torch", sdpa("math")),
+    ),
+    shapes=FLASH_LINEAR_ATTENTION,
+    dtypes=("bf16",),
+    directions=("forward", "forward-backward"),
+    tolerances=BF16,
+    flop=causal_attention_flop,
+    independent=("B", "H"),
+    parameters=(("is_causal", "true"),),
+)

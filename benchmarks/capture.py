@@ -229,6 +229,11 @@ def package_source(distribution: str) -> PackageSource:
         found = importlib.metadata.distribution(distribution)
     except importlib.metadata.PackageNotFoundError:
         raise UnreadableError(f"the package {distribution} is not installed") from None
+    return source_of(found, distribution)
+
+
+def source_of(found: importlib.metadata.Distribution, name: str) -> PackageSource:
+    """Capture a distribution wherever it lies."""
 
     def record_sha256() -> str:
         listed = next((path for path in found.files or () if path.name == "RECORD"), None)
@@ -243,8 +248,8 @@ def package_source(distribution: str) -> PackageSource:
         return str(origin["vcs_info"]["commit_id"])
 
     fields, missing = read_fields({"record_sha256": record_sha256, "commit": commit})
-    package = f"{distribution}=={found.version}"
-    return PackageSource.model_validate({"name": distribution, "package": package, **fields, "missing": missing})
+    package = f"{name}=={found.version}"
+    return PackageSource.model_validate({"name": name, "package": package, **fields, "missing": missing})
 
 
 def provenance(

@@ -45,24 +45,29 @@ def say(text: str) -> None:
 
 def carry_out(plan: session.Plan, logs: Path | None) -> int:
     """Measure, print what was found, and return the exit code; `logs` is the store, None to keep nothing."""
-    record = _unlogged(plan) if logs is None else _logged(plan, logs)
+    record = measured(plan, logs)
     return OK if any(isinstance(cell, Timed) for cell in record.cells) else NOTHING_TIMED
 
 
-def _unlogged(plan: session.Plan) -> Record:
+def measured(plan: session.Plan, logs: Path | None, finish: session.Finish = session.as_it_is) -> Record:
+    """Measure, print what was found, and return it."""
+    return _unlogged(plan, finish) if logs is None else _logged(plan, logs, finish)
+
+
+def _unlogged(plan: session.Plan, finish: session.Finish) -> Record:
     with tempfile.TemporaryDirectory(prefix="evidence-run-") as folder:
-        record = session.run(plan, Path(folder) / RAW_NAME)
+        record, _ = finish(session.run(plan, Path(folder) / RAW_NAME))
     say(results(record))
     say("nothing is stored: a run with --log keeps its samples, its gate and its machine")
     return record
 
 
-def _logged(plan: session.Plan, logs: Path) -> Record:
+def _logged(plan: session.Plan, logs: Path, finish: session.Finish) -> Record:
     raw = session.incomplete_path(logs, plan.header.log)
     if any(source.is_dirty for source in plan.header.sources if isinstance(source, GitSource)):
         sys.stderr.write("note: the work tree is not what is committed, so no claim can stand on this run (EV105)\n")
     try:
-        record = session.run_and_save(plan, logs, raw)
+        record = session.run_and_save(plan, logs, raw, finish)
     except (KeyboardInterrupt, SystemExit):
         sys.stderr.write(f"interrupted; what was measured: {raw}\n  keep it: evidence import {raw} --logs {logs}\n")
         raise

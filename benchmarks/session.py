@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -142,7 +142,16 @@ def run(plan: Plan, raw: Path) -> Record:
     return read(raw.read_bytes())
 
 
-def run_and_save(plan: Plan, logs: Path, raw: Path) -> Record:
+Finish = Callable[[Record], tuple[Record, Mapping[str, bytes]]]
+"""Adds to a record what was known outside its session; returns it with the bytes of its artifacts, by path."""
+
+
+def as_it_is(record: Record) -> tuple[Record, Mapping[str, bytes]]:
+    """Add nothing to a record."""
+    return record, {}
+
+
+def run_and_save(plan: Plan, logs: Path, raw: Path, finish: Finish = as_it_is) -> Record:
     """Measure, add the record to the store at `logs`, and return it under the name it got.
 
     The raw stream lies at `raw`, see `incomplete_path`, until the record is saved, and is removed then.
@@ -151,8 +160,8 @@ def run_and_save(plan: Plan, logs: Path, raw: Path) -> Record:
         RecordError: the record does not hold; its raw stream is kept.
     """
     raw.parent.mkdir(parents=True)
-    record = run(plan, raw)
-    name = save(logs, record)
+    record, artifacts = finish(run(plan, raw))
+    name = save(logs, record, artifacts)
     shutil.rmtree(raw.parent)
     with contextlib.suppress(OSError):
         raw.parent.parent.rmdir()

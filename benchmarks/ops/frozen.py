@@ -37,7 +37,7 @@ SETTINGS = "pyproject.toml#tool.pytest.ini_options"
 _OPTIONS = ("-q", "-p", "no:cacheprovider", "-p", "benchmarks.ops.watching")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SHOWN = 8
-_PYTEST_USAGE = 4
+_PYTEST_BROKE, _PYTEST_USAGE = 3, 4
 _REASONS: Mapping[Exit, FailureReason] = {
     Exit.RED_GATE: "mismatch",
     Exit.NO_TEST_SELECTED: "no-test-selected",
@@ -77,11 +77,6 @@ class Judged:
     blocker: Blocker | None
     log: bytes | None
     """The report's bytes, the artifact at `LOG`."""
-
-
-def gate_file(op: str, root: Path) -> Path:
-    """Return where the gate of an op stands, if it has one."""
-    return root / "tests" / "ops" / f"test_{op}.py"
 
 
 def run(asked: Asked, source: str) -> Judged:
@@ -160,6 +155,8 @@ def _fault(asked: Asked, report: Report, detail: TestsDetail) -> tuple[Exit | No
     names = ", ".join(asked.names)
     if report.uncollectable:
         return Exit.GATE_MISSING, scrubbed(f"the gate cannot be collected: {report.uncollectable[0]}", asked.root)
+    if report.exit_code == _PYTEST_BROKE:
+        return Exit.RED_GATE, "pytest broke while it ran the gate, so it says nothing"
     if report.exit_code == _PYTEST_USAGE:
         return Exit.NO_TEST_SELECTED, f"--gate-k {asked.selection} is no expression that pytest understands"
     if report.optimized:

@@ -163,6 +163,7 @@ def build(
     is_every_process_rechecked: bool,
     sources: Sequence[Source] | None = None,
     axes: Sequence[str] = ("implementation",),
+    mutations: Mapping[str, gates.Mutation] | None = None,
 ) -> Plan:
     """Capture the machine and return the plan of a session that starts now.
 
@@ -195,7 +196,12 @@ def build(
         metrics=_METRICS,
         method=method(selection, choice, rules),
         gates=tuple(
-            {gates.gate_name(case): gates.definition(case, environ=environment) for case in selection.cases}.values()
+            {
+                gates.gate_name(case): gates.definition(
+                    case, mutation=(mutations or {}).get(gates.gate_name(case)), environ=environment
+                )
+                for case in selection.cases
+            }.values()
         ),
         unavailable=(*withheld, Unavailable(what="profile", reason="not taken in this run")),
         limitations=(*limitations, *shared),

@@ -20,7 +20,7 @@ from benchmarks.ops import plan
 from benchmarks.ops.registry import ops
 from benchmarks.ops.selection import NAME, WORKER, Selection, parser, selection, variables
 
-_TIMERS = {"do-bench": timing.DO_BENCH, "cuda-graph": timing.CUDA_GRAPH, "torch-timer": timing.TORCH_TIMER}
+TIMERS = {"do-bench": timing.DO_BENCH, "cuda-graph": timing.CUDA_GRAPH, "torch-timer": timing.TORCH_TIMER}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -35,15 +35,16 @@ def _main(options: argparse.Namespace, words: Sequence[str], began_s: float) -> 
     if options.list:
         command.say(_listing(options.format))
         return command.OK
-    chosen, rules = selection(options), _rules(options)
+    chosen, asked = selection(options), rules(options)
     if options.dry_run:
         command.say(_dry_run(chosen, options))
         return command.OK
-    made = _plan(options, words, chosen, rules, None if options.deadline is None else began_s + options.deadline)
+    made = _plan(options, words, chosen, asked, None if options.deadline is None else began_s + options.deadline)
     return command.carry_out(made, Path(options.logs) if options.log else None)
 
 
-def _rules(options: argparse.Namespace) -> timing.Rules:
+def rules(options: argparse.Namespace) -> timing.Rules:
+    """Return when a process has sampled enough, as the options say."""
     return timing.Rules(
         minimum_samples=options.minimum_samples,
         maximum_samples=options.maximum_samples,
@@ -103,7 +104,7 @@ def _plan(
     options: argparse.Namespace,
     words: Sequence[str],
     chosen: Selection,
-    rules: timing.Rules,
+    asked: timing.Rules,
     ends_by_s: float | None,
 ) -> session.Plan:
     environment = variables(chosen, os.environ)
@@ -116,14 +117,14 @@ def _plan(
         destinations=("--logs",),
     )
     plan.refuse_uninstalled(chosen)
-    timer = _TIMERS[options.timer] if options.timer else ""
+    timer = TIMERS[options.timer] if options.timer else ""
     answer = probe.ask(chosen.device, timer, chosen.threads, root=ROOT, environment=environment)
     return plan.build(
         chosen,
         probed=answer.torch,
         choice=answer.timer,
         facts=answer.facts,
-        rules=rules,
+        rules=asked,
         further_warm_up_s=options.warm_up if options.further_warm_up is None else options.further_warm_up,
         timeout_s=options.timeout,
         ends_by_s=ends_by_s,

@@ -178,18 +178,18 @@ def selection(options: argparse.Namespace) -> Selection:
     for name in (baseline, *options.alternatives):
         if name not in names:
             raise UnknownNameError("chosen implementation", name, names)
-    _refuse_repeats("implementation", names)
+    refuse_repeats("implementation", names)
     if baseline in options.alternatives:
         raise UsageError(f"{baseline!r} is the baseline and an alternative")
     if min(options.processes, options.threads, options.nurseries) < 1:
         raise UsageError("--processes, --threads and --nurseries are at least 1")
-    device = _device(op, options.device)
+    device = device_of(op, options.device)
     dtype = options.dtype or op.dtypes[0]
     shapes = [op.shape(text) for text in options.shapes] if options.shapes else list(op.shapes)
     guards = [op.shape(text) for text in options.guards]
     shapes += [shape for shape in guards if shape not in shapes]
     cases = tuple(op.case(shape, dtype, way) for shape in shapes for way in options.directions or op.directions)
-    _refuse_repeats("workload", [case.name for case in cases])
+    refuse_repeats("workload", [case.name for case in cases])
     return Selection(
         op=op,
         implementations=chosen,
@@ -220,12 +220,22 @@ def start(device: Device) -> Literal["spawn", "fork"]:
     return "fork" if device == "cuda" else "spawn"
 
 
-def _refuse_repeats(kind: str, names: Sequence[str]) -> None:
+def refuse_repeats(kind: str, names: Sequence[str]) -> None:
+    """Refuse names that are given twice.
+
+    Raises:
+        UsageError: naming the first.
+    """
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise UsageError(f"{kind} {repeated[0]!r} is given twice")
 
 
-def _device(op: Op, asked: str) -> Device:
+def device_of(op: Op, asked: str) -> Device:
+    """Return where an op runs.
+
+    Raises:
+        UnsuitableError: it does not run on what is asked for.
+    """
     if asked == "cpu" and op.device == "cuda":
         raise UnsuitableError(f"{op.name} has no implementation for a processor", fix="leave out --device")
     return "cuda" if "cuda" in (asked, op.device) else "cpu"

@@ -22,7 +22,7 @@ from benchmarks.ops.poison import poisoned
 from evidence.errors import EvidenceError
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Watch:
     path: Path
     package: str

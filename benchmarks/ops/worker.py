@@ -1,7 +1,8 @@
 """Owns one worker process of an op session: gates or times one implementation on the workloads of its job.
 
 `python -m benchmarks.ops.worker --op OP --implementation NAME --dtype DTYPE --device DEVICE`. The job comes on stdin
-and messages go to stdout, see `benchmarks.protocol`; whatever libraries print goes to stderr.
+and messages go to stdout, see `benchmarks.protocol`; whatever libraries print goes to stderr. With `--origin DIR` the
+package that `--prove` names is imported from there, and what was loaded of it is told with every measurement.
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import protocol
 from benchmarks.conversation import Conversation
-from benchmarks.ops import gates, inputs
+from benchmarks.ops import control, gates, inputs
 from benchmarks.ops.calls import bind, load
+from benchmarks.ops.origins import proof, redirect
 from benchmarks.ops.registry import DIRECTION_SUFFIXES, Case, Implementation, Op, find
 from benchmarks.timing import Rotation, Timer, Timing, make, timed
 from evidence.errors import EvidenceError, UnknownNameError
@@ -38,6 +41,8 @@ _RESET_PEAK = Path("/proc/self/clear_refs")
 _HIGH_WATER = re.compile(r"^VmHWM:\s*(\d+) kB$", re.MULTILINE)
 _PEAK_RESIDENT = "5"
 """What resets the kernel's high-water mark of a process when written to its clear_refs (proc(5))."""
+_PREPARED: dict[tuple[str, ...], tuple[Op, Implementation]] = {}
+"""What a nursery chose before it was forked, by its arguments: an origin is chosen once."""
 
 
 def case_of(op: Op, workload: str, dtype: str) -> Case:
@@ -56,10 +61,21 @@ def case_of(op: Op, workload: str, dtype: str) -> Case:
 class OpWorker:
     """One implementation on one device."""
 
-    def __init__(self, op: Op, implementation: Implementation, dtype: str, device: str, session: Conversation) -> None:
+    def __init__(
+        self,
+        op: Op,
+        implementation: Implementation,
+        dtype: str,
+        device: str,
+        session: Conversation,
+        *,
+        proved: str = "",
+        origin: Path | None = None,
+    ) -> None:
         """Say what to run; nothing is imported yet."""
         self._op, self._implementation, self._dtype = op, implementation, dtype
         self._device, self._session = device, session
+        self._proved, self._origin = proved, origin
 
     def run(self, job: protocol.Job) -> None:
         """Do every assignment; one that raises is told of, and the next one begins."""
@@ -69,7 +85,7 @@ class OpWorker:
         timer = make(job.timer, job.threads) if job.phase == "timing" else None
         for index, assignment in enumerate(job.assignments):
             try:
-                case = case_of(self._op, assignment.workload, self._dtype)
+                case = self._case(assignment.workload)
                 if timer is None:
                     self._gate(case)
                 else:
@@ -80,10 +96,22 @@ class OpWorker:
             if self._device == "cuda":
                 torch.cuda.empty_cache()
 
+    def _case(self, workload: str) -> Case:
+        beside = control.case(self._dtype, self._op.device)
+        return beside if workload == beside.name else case_of(self._op, workload, self._dtype)
+
+    def _implementation_of(self, case: Case) -> Implementation:
+        return self._implementation if case.op is self._op else case.op.implementations[0]
+
+    def _proof(self, case: Case) -> tuple[Setting, ...]:
+        """Return which code ran, after it did; the control's is the harness's own in every arm."""
+        return (proof(self._proved, self._origin),) if self._proved and case.op is self._op else ()
+
     def _gate(self, case: Case) -> None:
         self._session.say(protocol.Ready(workload=case.name))
         self._session.hear()
-        outcome = gates.verify(case, self._implementation, self._device)
+        outcome = gates.verify(case, self._implementation_of(case), self._device)
+        self._proof(case)
         self._session.say(protocol.Judged(workload=case.name, phase="before", outcome=outcome))
 
     def _time(
@@ -92,13 +120,13 @@ class OpWorker:
         if assignment.proof is None:
             raise EvidenceError("no gate has passed, so nothing may be timed")
         sets = inputs.draw_timed(case, self._device)
-        call = bind(self._implementation, case)
+        call = bind(self._implementation_of(case), case)
         ran, peak_bytes = self._first_call(lambda: call(sets[0]), timer, is_alone=len(job.assignments) == 1)
         rotation = Rotation(call, sets)
         self._session.say(protocol.Ready(workload=case.name))
         self._session.hear()
         timing = timed(rotation, proof=assignment.proof, timer=timer, rules=job.rules(is_first=is_first))
-        self._session.say(_sampled(case.name, timing, ran, peak_bytes))
+        self._session.say(_sampled(case.name, timing, (*ran, *self._proof(case)), peak_bytes))
         if assignment.is_rechecked:
             self._recheck(case, rotation, sets)
 
@@ -107,7 +135,7 @@ class OpWorker:
     ) -> None:
         """Judge what the timed calls returned last on each input set."""
         outputs = {sets[index].seed: produced for index, produced in rotation.last.items()}
-        outcome = gates.recheck(case, self._implementation, outputs, self._device)
+        outcome = gates.recheck(case, self._implementation_of(case), outputs, self._device)
         self._session.say(protocol.Judged(workload=case.name, phase="timed-outputs", outcome=outcome))
 
     def _first_call(
@@ -201,7 +229,19 @@ def _asked(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks.ops.worker")
     for option in ("--op", "--implementation", "--dtype", "--device"):
         parser.add_argument(option, required=True)
+    for option in ("--prove", "--source", "--origin"):
+        parser.add_argument(option, default="")
     return parser.parse_args(words)
+
+
+def _chosen(asked: argparse.Namespace) -> tuple[Op, Implementation]:
+    """Return what is asked for; its code is found in its origin from now on."""
+    op = find(asked.op)
+    implementation = op.implementation(asked.implementation)
+    if asked.origin:
+        redirect(asked.prove, Path(asked.origin))
+    # Outcomes name the source of an arm, which is not what is installed here where the code comes from elsewhere.
+    return op, replace(implementation, package=asked.source) if asked.source else implementation
 
 
 def prepare(words: Sequence[str]) -> None:
@@ -210,17 +250,26 @@ def prepare(words: Sequence[str]) -> None:
     for module in _IMPORTED:
         if importlib.util.find_spec(module.partition(".")[0]) is not None:
             importlib.import_module(module)
-    op = find(asked.op)
-    for implementation in (op.reference, op.implementation(asked.implementation)):
-        load(implementation.target)
+    _PREPARED[tuple(words)] = op, implementation = _chosen(asked)
+    for entry in (op.reference, implementation):
+        load(entry.target)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Do the job that comes on stdin."""
-    asked = _asked(argv)
+    words = tuple(sys.argv[1:] if argv is None else argv)
+    asked = _asked(words)
     session = Conversation.over_stdio()
-    op = find(asked.op)
-    worker = OpWorker(op, op.implementation(asked.implementation), asked.dtype, asked.device, session)
+    op, implementation = _PREPARED.get(words) or _chosen(asked)
+    worker = OpWorker(
+        op,
+        implementation,
+        asked.dtype,
+        asked.device,
+        session,
+        proved=asked.prove,
+        origin=Path(asked.origin) if asked.origin else None,
+    )
     worker.run(session.hear_job())
     session.close()
     # Interpreters that hold a device's context can hang or crash while they tear it down; everything is said already.

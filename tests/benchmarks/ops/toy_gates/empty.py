@@ -1,0 +1,1 @@
+"""A gate file without a test."""

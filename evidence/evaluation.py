@@ -274,7 +274,7 @@ def require_expected(reading: Reading) -> None:
             elif one.reason.startswith(OTHER_ENVIRONMENT):
                 code = ENVIRONMENT_DIFFERS
             fix = (
-                "compare a rate: wall_time/output_tokens"
+                f"compare a rate: {reading.quantity.metric}/{_kind_of_work(one.reason)}"
                 if code == UNEQUAL_WORK
                 else "declare the axis, or fix the arms"
             )
@@ -291,6 +291,11 @@ def require_expected(reading: Reading) -> None:
     single = next(iter(actual)) if len(actual) == 1 else said
     fix = f"if the log is right: expect: {single}; then reread the statement"
     raise ItemError(INCONCLUSIVE if undecided else CONTRADICTED, message, *_key(reading), fix=fix)
+
+
+def _kind_of_work(reason: str) -> str:
+    """Return what the arms did unequal amounts of, as a metric is divided by it."""
+    return reason.rsplit(", ", 1)[0].split()[-1].replace("-", "_")
 
 
 def _braced(counts: Mapping[str, int] | Mapping[Expected, int]) -> str:

@@ -252,7 +252,7 @@ def cites_superseded(corpus: Corpus) -> Iterator[Finding]:
     """
     for call in corpus.uses:
         status = corpus.book.status(call.subject)
-        if status is not None and status.superseded_by is not None:
+        if status is not None and status.superseded_by is not None and corpus.book.shown(call.subject) is not None:
             yield Finding(call.at, f"{call.subject} is superseded", f"call {status.superseded_by!r} instead")
 
 

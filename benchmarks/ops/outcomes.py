@@ -12,6 +12,8 @@ from evidence.schema import Model, Setting
 
 WEAKENING_TESTS = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")
 """Variables that change what pytest runs without a word on its command line."""
+DENIED = tuple(sorted({*WEAKENING_VARIABLES, *WEAKENING_TESTS}))
+"""What may not be set where an op is verified."""
 
 
 class TestOutcome(Model):
@@ -44,5 +46,4 @@ class Report(Model):
 
 def weakening(environment: Mapping[str, str]) -> tuple[Setting, ...]:
     """Return what is set of the variables that weaken a gate, the numeric one or the tests."""
-    names = sorted({*WEAKENING_VARIABLES, *WEAKENING_TESTS})
-    return tuple(Setting(name=name, value=environment[name]) for name in names if environment.get(name))
+    return tuple(Setting(name=name, value=environment[name]) for name in DENIED if environment.get(name))

@@ -8,9 +8,9 @@ from benchmarks.ops.control import CONTROL
 from benchmarks.ops.exits import Blocker, Exit
 from benchmarks.ops.origins import PROVED
 from evidence.compare import compare
-from evidence.readings import Quantity
+from evidence.readings import Quantity, process_values
 from evidence.schema import Arm, Cell, Crashed, OpWorkload, Record, Rejected, Skipped, Timed, Workload
-from evidence.statistics import Verdict
+from evidence.statistics import Verdict, quantile
 
 TIME = Quantity("time")
 
@@ -20,7 +20,7 @@ def blockers(record: Record) -> tuple[Blocker, ...]:
     baseline = next(arm for arm in record.arms if arm.role == "baseline")
     candidate = next((arm for arm in record.arms if arm.role == "candidate"), None)
     found = list(_of_cells(record, baseline, candidate))
-    if not any(isinstance(cell, Timed) for cell in record.cells if not _is_control(record.workload(cell.workload))):
+    if not any(isinstance(cell, Timed) for cell in record.cells if not is_control(record.workload(cell.workload))):
         found.append(Blocker(Exit.BENCHMARK_FAILED, "nothing was timed"))
     if candidate is not None:
         found += _of_code(record, baseline, candidate)
@@ -29,7 +29,8 @@ def blockers(record: Record) -> tuple[Blocker, ...]:
     return tuple(found)
 
 
-def _is_control(workload: Workload) -> bool:
+def is_control(workload: Workload) -> bool:
+    """Whether a workload is that of the control op."""
     return isinstance(workload, OpWorkload) and workload.op == CONTROL.name
 
 
@@ -73,7 +74,7 @@ def _of_times(record: Record, baseline: Arm, candidate: Arm) -> Iterator[Blocker
     for found in compare(record, baseline.name, candidate.name, TIME):
         if not (isinstance(found.baseline, Timed) and isinstance(found.candidate, Timed)):
             continue
-        if _is_control(record.workload(found.workload)):
+        if is_control(record.workload(found.workload)):
             if found.verdict in (Verdict.BETTER, Verdict.WORSE):
                 ratio = "" if found.ratio is None else f" ({found.ratio.value:.3f})"
                 reason = f"the control, the same code on both sides, is {found.word}{ratio}: something else differs"
@@ -97,3 +98,8 @@ def _of_controls(record: Record, baseline: Arm) -> Iterator[Blocker]:
                     f"{arm.name}, the baseline's code again, is {found.word} on {found.workload}: the machine drifts"
                 )
                 yield Blocker(Exit.INCONCLUSIVE, reason)
+
+
+def median_s(record: Record, cell: Cell) -> float:
+    """Return the median over processes of a cell's time."""
+    return quantile(process_values(record, cell, TIME), 0.5)

@@ -114,6 +114,20 @@ def gain(baseline: Sequence[float], candidate: Sequence[float], lower_is_better:
     return _exponential(shift, shift - half, shift + half)
 
 
+def leaning(baseline: Sequence[float], candidate: Sequence[float], lower_is_better: bool) -> Verdict | None:
+    """The one of BETTER, WORSE and SAME that `judge` may give on the `gain` of two samples; None where there is none.
+
+    The estimate lies in its interval, so a decided verdict says on which side of the base effect it lies. It is known
+    from two means, long before the interval is.
+    """
+    if not (baseline and candidate) or min(baseline) <= 0 or min(candidate) <= 0:
+        return None
+    shift = fmean(map(math.log, baseline)) - fmean(map(math.log, candidate))
+    if abs(shift) <= math.log1p(BASE_EFFECT):
+        return Verdict.SAME
+    return Verdict.BETTER if (shift > 0) is lower_is_better else Verdict.WORSE
+
+
 def change(ratio: Interval, lower_is_better: bool) -> Interval:
     """The metric's own signed change, as a fraction, from how many times better it became: a time halved is -0.5."""
     quotient = ratio.inverse() if lower_is_better else ratio
@@ -330,7 +344,7 @@ def _finite(values: Sequence[float], at_least: int = 2) -> Sequence[float]:
     if len(values) < at_least:
         raise ComparisonError(f"at least {at_least} values are needed, not {len(values)}")
     # What is no number makes no sum either, and hides from min and max.
-    if not (-_LARGEST < min(values) and max(values) < _LARGEST) or math.isnan(sum(values)):
+    if not (min(values) > -_LARGEST and max(values) < _LARGEST) or math.isnan(sum(values)):
         raise ComparisonError(f"every value must be a number below {_LARGEST:g}, so that squares stay finite")
     return values
 
@@ -390,22 +404,19 @@ def incomplete_beta(a: float, b: float, x: float) -> float:
     front = math.exp(
         math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x) - math.log(a)
     )
-    c, d = 1.0, 1 / _nonzero(1 - (a + b) * x / (a + 1))
+    # A tail of Student's t takes hundreds of these terms, so none costs a call; Lentz has only 0 itself give way.
+    c, d = 1.0, 1 / ((1 - (a + b) * x / (a + 1)) or _TINY)
     fraction = d
     for m in range(1, _MOST_TERMS):
         even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         for term in (even, odd):
-            d = 1 / _nonzero(1 + term * d)
-            c = _nonzero(1 + term / c)
+            d = 1 / ((1 + term * d) or _TINY)
+            c = (1 + term / c) or _TINY
             fraction *= c * d
         if abs(c * d - 1) < 1e-15:
             break
     return front * fraction
-
-
-def _nonzero(value: float) -> float:
-    return value if abs(value) > _TINY else _TINY
 
 
 @lru_cache(maxsize=64)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from evidence.readings import processes_of
+from evidence.readings import Quantity, process_values, processes_of
 from evidence.schema import (
     Accelerator,
     Arm,
@@ -121,6 +121,14 @@ class Facts:
     def by_cell(self) -> dict[tuple[str, str], dict[str, tuple[Column, ...]]]:
         """Arm and workload of a timed cell -> metric -> one column a process."""
         return {(cell.arm, cell.workload): self.columns[index] for index, cell in self.timed}
+
+    def by_process(self, arm: str, workload: str, quantity: Quantity) -> Sequence[float]:
+        """Return a quantity of a cell by process, of the samples that are laid out already where it is theirs."""
+        if not (quantity.statistic or quantity.per):
+            columns = self.by_cell.get((arm, workload), {}).get(quantity.metric)
+            if columns:
+                return [one.median for one in columns]
+        return process_values(self.record, self.record.cell(arm, workload), quantity)
 
     @cached_property
     def times(self) -> dict[int, float]:

@@ -25,6 +25,7 @@ from evidence.statistics import (
     geometric_mean,
     incomplete_beta,
     judge,
+    leaning,
     location,
     minimum_effect,
     modes,
@@ -527,3 +528,22 @@ def test_students_point_is_that_of_scipy(freedom: float) -> None:
 def test_no_incomplete_beta_function_outside_its_domain(a: float, b: float, x: float) -> None:
     with pytest.raises(ValueError, match="no incomplete beta"):
         incomplete_beta(a, b, x)
+
+
+@given(sides, sides, st.booleans())
+def test_a_decided_verdict_is_the_one_that_the_means_lean_to(a, b, lower):
+    verdict = judge(gain(a, b, lower), BASE_EFFECT)
+    if verdict is not Verdict.INCONCLUSIVE:
+        assert verdict is leaning(a, b, lower)
+
+
+@given(sides, st.floats(0.97, 1.03), st.booleans())
+def test_close_calls_lean_as_they_are_decided(a, factor, lower):
+    b = [value * factor for value in a]
+    verdict = judge(gain([a[0]] * 6, [b[0]] * 6, lower), BASE_EFFECT)
+    assert verdict in (Verdict.INCONCLUSIVE, leaning([a[0]], [b[0]], lower))
+
+
+def test_what_has_no_logarithm_leans_nowhere():
+    assert leaning([], [1.0], True) is None
+    assert leaning([1.0, 0.0], [1.0, 1.0], True) is None

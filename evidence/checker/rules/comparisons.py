@@ -9,13 +9,12 @@ from statistics import fmean
 
 from evidence import statistics
 from evidence.checker.corpus import Corpus, Fault
-from evidence.checker.facts import Facts
 from evidence.checker.registry import book_rule, corpus_rule, record_rule
 from evidence.compare import MINIMUM_PROCESSES, compare, timers_apart
 from evidence.diagnostics import Finding, Severity
 from evidence.errors import ComparisonError
 from evidence.evaluation import Reading
-from evidence.readings import Quantity, process_values, unit_of
+from evidence.readings import Quantity, unit_of
 from evidence.schema import Cell, EngineWorkload, Record, Requests, Timed
 from evidence.statistics import Verdict
 from evidence.store import Loaded
@@ -437,13 +436,13 @@ def unsound_control(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
             continue
         for workload in record.workloads:
             for metric in judged:
-                before = _medians(facts, loaded, arm.control_of, workload.name, metric.name)
-                after = _medians(facts, loaded, arm.name, workload.name, metric.name)
+                before = facts.by_process(arm.control_of, workload.name, Quantity(metric.name))
+                after = facts.by_process(arm.name, workload.name, Quantity(metric.name))
                 if min(len(before), len(after)) < MINIMUM_PROCESSES:
                     continue
                 compared += 1
-                if _is_within(before, after, statistics.BASE_EFFECT):
-                    continue  # no interval round such a ratio lies beyond the effect
+                if statistics.leaning(before, after, metric.better == "lower") is Verdict.SAME:
+                    continue
                 try:
                     ratio = statistics.gain(before, after, metric.better == "lower")
                 except ComparisonError:
@@ -456,22 +455,6 @@ def unsound_control(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
                     faults.append(Fault(f"{message} ({ratio.low:.3f} to {ratio.high:.3f})", ("arms", index)))
     if len(faults) > max(1, compared // 20):
         yield from corpus.fault(loaded, faults)
-
-
-def _medians(facts: Facts, loaded: Loaded, arm: str, workload: str, metric: str) -> Sequence[float]:
-    """Return a metric of a cell by process, from what the record rules share where it is there."""
-    columns = facts.by_cell.get((arm, workload), {}).get(metric)
-    if columns:
-        return [one.median for one in columns]
-    return process_values(facts.record, loaded.cell(arm, workload), Quantity(metric))
-
-
-def _is_within(before: Sequence[float], after: Sequence[float], effect: float) -> bool:
-    """Whether the ratio of geometric means lies within an effect of 1."""
-    if min(before) <= 0 or min(after) <= 0:
-        return False
-    shift = fmean(map(math.log, before)) - fmean(map(math.log, after))
-    return abs(shift) <= math.log1p(effect)
 
 
 def _claimed(corpus: Corpus) -> Iterator[tuple[str, Reading]]:

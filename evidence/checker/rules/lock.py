@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 
-from evidence import lock
+from evidence import lock, statistics
 from evidence.book import Book
 from evidence.checker.corpus import Corpus
+from evidence.checker.facts import Facts
 from evidence.checker.registry import corpus_rule, record_rule
 from evidence.compare import Comparison
 from evidence.decisions import NOT_ADOPTED, Refusal, decide, pending
@@ -16,7 +17,7 @@ from evidence.errors import EvidenceError
 from evidence.evaluation import Reading, compared
 from evidence.lock import Key, Lock, Section
 from evidence.printed import item_facts, series_facts
-from evidence.readings import Quantity, device_of
+from evidence.readings import Quantity, device_of, unit_of
 from evidence.schema import GitSource, Record
 from evidence.sentences import ratio_text
 from evidence.statistics import Verdict
@@ -207,8 +208,8 @@ def ambiguous_source(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
         return  # the log it stands on has its own finding
     if stands.entry.log == log or not _is_rival(loaded, stands):
         return
-    shown = stands.once("shown", lambda: _shown(corpus.book, series, stands))
-    apart = list(_contradictions(stands, loaded, shown))
+    shown = stands.once("shown", lambda: sorted(_shown(corpus.book, series, stands), key=str))
+    apart = list(_contradictions(stands, loaded, shown, corpus.facts(loaded)))
     if apart:
         more = f" (and {len(apart) - 1} more)" if len(apart) > 1 else ""
         message = f"{log!r} has the source and stack of {stands.entry.log!r}, and {apart[0]}{more}"
@@ -253,13 +254,27 @@ def _shown(book: Book, series: str, stands: Loaded) -> set[tuple[str, str, Quant
     return found
 
 
-def _contradictions(stands: Loaded, other: Loaded, shown: Iterable[tuple[str, str, Quantity, str]]) -> Iterator[str]:
-    for baseline, candidate, quantity, workload in sorted(shown, key=str):
+def _contradictions(
+    stands: Loaded, other: Loaded, shown: Iterable[tuple[str, str, Quantity, str]], facts: Facts
+) -> Iterator[str]:
+    for baseline, candidate, quantity, workload in shown:
         one = _verdict(stands, baseline, candidate, quantity, workload)
-        two = _verdict(other, baseline, candidate, quantity, workload) if one is not None else None
-        if one is not None and two is not None and one.verdict is not two.verdict:
+        if one is None or _leaning(facts, baseline, candidate, quantity, workload) is one.verdict:
+            continue
+        two = _verdict(other, baseline, candidate, quantity, workload)
+        if two is not None and one.verdict is not two.verdict:
             said, instead = (f"{side.word} ({ratio_text(side.ratio)})" for side in (two, one) if side.ratio is not None)
             yield f"{quantity} of {candidate!r} against {baseline!r} on {workload} is {said}, not {instead}"
+
+
+def _leaning(facts: Facts, baseline: str, candidate: str, quantity: Quantity, workload: str) -> Verdict | None:
+    """Return the only verdict that a comparison can have if it is decided, at the cost of two means."""
+    try:
+        before, after = (facts.by_process(arm, workload, quantity) for arm in (baseline, candidate))
+        lower_is_better = unit_of(facts.record, quantity)[1] == "lower"
+    except (EvidenceError, KeyError):
+        return None
+    return statistics.leaning(before, after, lower_is_better)
 
 
 def _verdict(loaded: Loaded, baseline: str, candidate: str, quantity: Quantity, workload: str) -> Comparison | None:

@@ -1,1 +1,1 @@
-"""The optimisation loop: a contract before any code, a row an iteration, and a program that decides what they come to."""
+"""The optimisation loop: a contract before any code, a row an iteration, and a program that decides."""

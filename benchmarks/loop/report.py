@@ -55,8 +55,8 @@ def page(contract: Contract, rows: Sequence[Row], store: Store) -> str:
             parts += [f'{{{{ ev.table("{table_id(contract, row)}") }}}}', ""]
     entries = dispatch.table(contract, rows, store)
     if entries:
-        heads = ("Condition", "Entry point", "Record")
-        parts += ["## Dispatch", "", *_table(heads, [(e.condition, e.entry_point, ", ".join(e.logs)) for e in entries])]
+        cells = [(one.condition, one.entry_point, ", ".join(one.logs)) for one in entries]
+        parts += ["## Dispatch", "", *_table(("Condition", "Entry point", "Record"), cells)]
         parts += [""]
     last = rows[-1] if rows else None
     end = last.status if last is not None and last.status in journal.END else "unfinished"
@@ -78,7 +78,7 @@ def claims(contract: Contract, rows: Sequence[Row]) -> str:
             "    across: arm",
             "    columns: [{ratio: time}, time]",
             f"    baseline: {json.dumps(contract.baseline)}",
-            f"    status: {{historical: {json.dumps(f'an iteration of the loop {contract.task}, as it was measured')}}}",
+            f"    status: {{historical: {json.dumps(f'an iteration of {contract.task}, as it was measured')}}}",
         ]
     return "\n".join(lines) + "\n" if len(lines) > 1 else "{}\n"
 

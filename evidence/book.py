@@ -114,6 +114,11 @@ class Book:
         for code, finding in self._claims.findings:
             found.add(code, finding)
         for log, placed in self._claims.logs.items():
+            successor = placed.item.superseded_by
+            if successor is not None and successor not in self.ids and successor not in self._claims.malformed:
+                unknown = UnknownNameError("claim or table", successor, self.ids)
+                at = placed.at("superseded_by")
+                found.add(UNBACKED, Finding(at, f"logs.{log}: {unknown.message}", unknown.fix))
             if log not in self._store:
                 unknown = UnknownNameError("log", log, [entry.log for entry in self._store.entries])
                 found.add(UNBACKED, Finding(placed.at(), f"logs.{log}: {unknown.message}", unknown.fix))

@@ -48,7 +48,8 @@ expired_ignore = run_rule(
     """An ignore is past its last day.
 
     ## What it checks
-    `until` of every ignore and waiver is today or later. After that day the findings are reported again.
+    `until` of every ignore and waiver is today or later. After that day the findings are reported again. A comment on a
+    page that lacks a word is reported here too; in a claims file, whose form is checked as a whole, that is EV620.
 
     ## Why it matters
     An exception without an end is a rule that was dropped without saying so.

@@ -261,8 +261,8 @@ def cites_do_not_cite() -> None:
     """No sentence reads evidence that is marked as not to be cited.
 
     ## What it checks
-    No reading of a claim stands on a log, claim or table whose status is `do_not_cite`. A table may show it, under a
-    banner.
+    No claim has the status `do_not_cite`, and no reading of one stands on a log that has it, or on a cell of a table
+    that has it. A table may show such evidence, under a banner.
 
     ## Why it matters
     A section that warns of its own numbers and then concludes from them is read for the conclusion.
@@ -277,8 +277,8 @@ def missing_mechanism() -> None:
     """A claim of better or worse says why, with what shows it, or says that it does not know.
 
     ## What it checks
-    Claims judged BETTER or WORSE have a `mechanism`: a text with evidence that the log holds (a profile, an artifact, a
-    roofline reading, another reading of the claim), or `unknown` with what was tried.
+    Claims with a cell that is BETTER or WORSE have a `mechanism`: a text with evidence that the log holds (a profile,
+    an artifact, a roofline reading, another reading of the claim), or `unknown` with what was tried.
 
     ## Why it matters
     An effect nobody can explain is often an effect of something else.
@@ -328,8 +328,14 @@ def malformed_claim() -> None:
     """A claims file is YAML of the documented form.
 
     ## What it checks
-    The file parses, without duplicate keys; every item has the keys and values the format allows; an axis that varies
-    is in rows, columns or `where`.
+    The file parses, holds something and has no key twice; every item has the keys and values the format allows; an axis
+    that varies is in rows, columns or `where`, and in one place only; a log named with its date has a status that says
+    why, and a historical item names its log with its date.
+
+    While a file cannot be read, that is all that is reported, and the check ends with 2: what calls its items, and what
+    the lock holds of them, would be findings too, and none of their own. An item that is malformed hides the same. What
+    a merge key or an alias brings in is told where it is written; if only the item that merges it is wrong, at the
+    merge.
 
     ## Why it matters
     A key that is misspelt and ignored is a condition that does not hold.
@@ -360,7 +366,8 @@ def unknown_field() -> None:
 
     ## What it checks
     Every `{field}` is a quantity, a reading or a fact of the log, and asks one number of one cell; the text between has
-    no digits that stand alone and no device name.
+    no digits that stand alone and no device name. The texts of a table (title, headings, notes, reasons) take facts
+    such as `{device}`, and no numbers. Reasons of waivers, and of the status of a log, are plain words.
 
     ## Why it matters
     A digit typed into a sentence is not held to anything.

@@ -158,7 +158,7 @@ def stacks_side_by_side(mutant: Mutant) -> None:
     mutant.swap(
         "docs/claims/archive.yml",
         "tables:\n",
-        f"tables:\n  fuse-both:\n    title: Then and now\n    series: [{old}, kernels/fuse_{mutant.first}]\n"
+        f"tables:\n  fuse-both:\n    title: Then and now\n    series: [{old}, {mutant.log('kernels/fuse')}]\n"
         "    rows: [N]\n    across: arm\n    columns: [time]\n    status: {historical: then and now}\n",
     )
     mutant.append("docs/archive.md", '{{ ev.table("fuse-both") }}')

@@ -182,7 +182,8 @@ def _line() -> int:
 def _is_echo(call: Executed, error: Exception) -> bool:
     """Say whether the check reports the cause by itself, at its own place."""
     is_bare = isinstance(error, Unrenderable) and not error.findings
-    return isinstance(error, RecordError) or (is_bare and call.macro not in _FIELDS)
+    # A field that means nothing has a fix; a claim that cannot be read has its own finding, and none here.
+    return isinstance(error, RecordError) or (is_bare and not (call.macro in _FIELDS and error.fix))
 
 
 def _findings(call: Executed, error: Exception) -> tuple[tuple[str, Finding], ...]:

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from evidence import mkdocs_yaml
 from evidence.errors import ProjectError
+from evidence.mkdocs_yaml import Tagged, line_of
 
 CONFIG_NAMES = ("mkdocs.yml", "mkdocs.yaml")
 LOGS_NAME = "benchmark_logs"
@@ -178,8 +180,8 @@ class _Settings:
     def plain(self, holder: Mapping[str, Any], key: str, default: Any) -> Any:
         """Return a value of YAML's own types: a tag such as !ENV would be known only when the site is built."""
         value = holder.get(key, default)
-        if _tag(value):
-            message = f"{self.config.name}:{_line(holder, key)}: {key} has the tag {_tag(value)}"
+        if isinstance(value, Tagged):
+            message = f"{self.config.name}:{line_of(holder, key)}: {key} has the tag {value.tag}"
             raise ProjectError(message, fix=f"write the value of {key} itself: the check reads pages without running")
         return default if value is None else value
 
@@ -208,11 +210,11 @@ class _Settings:
         listed = self.plain(self.data, "plugins", ["search"])
         items: list[tuple[Any, Any, int]] = []
         if isinstance(listed, Mapping):
-            items = [(name, options, _line(listed, name)) for name, options in listed.items()]
+            items = [(name, options, line_of(listed, name)) for name, options in listed.items()]
         elif isinstance(listed, Sequence) and not isinstance(listed, str):
             for index, item in enumerate(listed):
                 pairs = item.items() if isinstance(item, Mapping) else [(item, None)]
-                items += [(name, options, _line(listed, index)) for name, options in pairs]
+                items += [(name, options, line_of(listed, index)) for name, options in pairs]
         for name, options, line in items:
             yield str(name), options if isinstance(options, Mapping) else {}, line
 
@@ -238,14 +240,11 @@ class _Settings:
 
 def _load(config: Path, above: tuple[Path, ...] = ()) -> Mapping[str, Any]:
     """Read the file, and what it inherits, as YAML 1.1 (which is what MkDocs reads it as)."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
-    loader = YAML(typ="rt", pure=True)
-    loader.version = (1, 1)
     try:
-        data = loader.load(config.read_text(encoding="utf-8-sig"))
-    except (YAMLError, OSError, ValueError, RecursionError) as error:
+        data = mkdocs_yaml.load(config.read_text(encoding="utf-8-sig"), keeps_tags=True)
+    except OSError as error:
+        raise ProjectError(f"{config}: {error.strerror}", fix="make it readable") from None
+    except (mkdocs_yaml.YamlError, UnicodeDecodeError) as error:
         raise ProjectError(f"{config}: {error}", fix="correct the file: `mkdocs build` cannot read it either") from None
     if data is None:
         data = {}
@@ -270,17 +269,3 @@ def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> Mapping[str, A
         old = merged.get(key)
         merged[key] = _merge(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
     return merged
-
-
-def _tag(value: Any) -> str:
-    tag = str(getattr(getattr(value, "tag", None), "value", None) or "")
-    is_plain = tag.startswith("tag:yaml.org,2002:") and ":python/" not in tag
-    return "" if is_plain else tag
-
-
-def _line(holder: Any, key: Any) -> int:
-    position = getattr(holder, "lc", None)
-    if position is None:
-        return 1
-    at = position.data.get(key) if position.data else None
-    return int(at[0]) + 1 if at else 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -53,35 +53,37 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def text(report: Report, *, colour: bool = False, width: int = 120) -> str:
+def text(report: Report, *, colour: bool = False) -> str:
     """Render for a terminal: by file, each finding with what to do and the places that print it, then the summary."""
-    from rich.console import Console
-    from rich.text import Text  # slow to import, and needed only to print
+    lines: list[list[tuple[str, str]]] = []
+    for path, found in itertools.groupby(report.diagnostics, key=lambda one: one.at.path):
+        lines.append([(safe(path), "bold")])
+        for diagnostic in found:
+            lines += _lines(diagnostic)
+    lines += [[(_ignored(ignored), "dim")] for ignored in report.ignored]
+    lines.append([(summary(report), "bold")])
+    return _coloured(lines) if colour else "".join("".join(part for part, _ in line) + "\n" for line in lines)
 
-    console = Console(
-        width=width, force_terminal=colour, no_color=not colour, highlight=False, emoji=False, markup=False
-    )
+
+def _coloured(lines: Iterable[Sequence[tuple[str, str]]]) -> str:
+    from rich.console import Console
+    from rich.text import Text  # slow to import, and of use only where somebody looks
+
+    console = Console(force_terminal=True, highlight=False, emoji=False, markup=False)
     with console.capture() as captured:
-        for path, found in itertools.groupby(report.diagnostics, key=lambda one: one.at.path):
-            console.print(Text(safe(path), "bold"), soft_wrap=True)
-            for diagnostic in found:
-                _print(console.print, Text, diagnostic)
-        for ignored in report.ignored:
-            console.print(Text(_ignored(ignored), "dim"), soft_wrap=True)
-        console.print(Text(summary(report), "bold"), soft_wrap=True)
+        for line in lines:
+            console.print(Text.assemble(*line), soft_wrap=True)
     return captured.get()
 
 
-def _print(show: Callable[..., None], make: Any, diagnostic: Diagnostic) -> None:
+def _lines(diagnostic: Diagnostic) -> Iterator[list[tuple[str, str]]]:
     style = "red" if diagnostic.severity is Severity.ERROR else "yellow"
-    line = make(f"  {diagnostic.at.line}: ")
-    line.append(f"{diagnostic.severity} {diagnostic.code} {diagnostic.name}", style)
-    line.append(f": {safe(diagnostic.message)}")
-    show(line, soft_wrap=True)
+    what = f"{diagnostic.severity} {diagnostic.code} {diagnostic.name}"
+    yield [(f"  {diagnostic.at.line}: ", ""), (what, style), (f": {safe(diagnostic.message)}", "")]
     if diagnostic.fix:
-        show(make(f"      fix: {safe(diagnostic.fix)}"), soft_wrap=True)
+        yield [(f"      fix: {safe(diagnostic.fix)}", "")]
     if diagnostic.cited:
-        show(make(f"      printed by {_places(diagnostic.cited)}", "dim"), soft_wrap=True)
+        yield [(f"      printed by {_places(diagnostic.cited)}", "dim")]
 
 
 def _places(cited: Sequence[Location]) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from evidence import mkdocs_yaml
+
 _YAML = re.compile(r"^-{3}[ \t]*\n(.*?\n)(?:\.{3}|-{3})[ \t]*\n", re.DOTALL)
 _PLAIN = re.compile(r"^[ ]{0,3}(?P<key>[A-Za-z0-9_-]+):\s*(?P<value>.*)")
 _PLAIN_MORE = re.compile(r"^([ ]{4}|\t)(\s*)(?P<value>.*)")
@@ -44,17 +46,10 @@ def split(text: str) -> FrontMatter:
 
 
 def _load(source: str) -> tuple[Mapping[str, Any] | None, str]:
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
-    loader = YAML(typ="safe", pure=True)
-    loader.version = (1, 1)  # as MkDocs reads it: `no` is false
     try:
-        data = loader.load(source)
-    except YAMLError as error:
-        return None, " ".join(str(getattr(error, "problem", None) or error).split())[:200]
-    except (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError) as error:
-        return None, f"{type(error).__name__}: {error}"[:200]
+        data = mkdocs_yaml.load(source)
+    except mkdocs_yaml.YamlError as error:
+        return None, error.message
     if isinstance(data, dict):
         return data, ""
     return None, "not a mapping of keys to values"

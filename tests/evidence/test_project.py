@@ -52,11 +52,22 @@ def test_a_value_that_only_the_build_knows_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["- a list\n", "a: [", "docs_dir: nowhere\n", "docs_dir: 3\n", "INHERIT: none.yml\n", "a: 1\na: 2\n"]
+    "text", ["- a list\n", "a: [", "docs_dir: nowhere\n", "docs_dir: 3\n", "INHERIT: none.yml\n", "? [a]\n: b\n"]
 )
 def test_a_file_that_is_no_configuration_is_an_error(tmp_path: Path, text: str) -> None:
     with pytest.raises(ProjectError):
         make(tmp_path, text)
+
+
+def test_of_two_equal_keys_the_last_one_holds_as_in_the_build(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    assert make(tmp_path, "docs_dir: first\ndocs_dir: second\n").docs == (tmp_path / "second").resolve()
+
+
+def test_a_tag_runs_nothing(tmp_path: Path) -> None:
+    assert make(tmp_path, f"extra: !!python/object/apply:os.mkdir [{tmp_path / 'made'}]\n").macros is not None
+    assert not (tmp_path / "made").exists()
 
 
 def test_a_configuration_that_inherits_itself_is_an_error(tmp_path: Path) -> None:

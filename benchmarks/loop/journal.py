@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -24,13 +25,15 @@ from evidence.schema import GitSource, Record
 from evidence.schema.base import Commit, Count, Model, Name, Sha256, Text, UtcTime
 from evidence.schema.record import LogName
 from evidence.statistics import Verdict, judge
-from evidence.store import Loaded, Store
+from evidence.store import RECORD_NAME, Loaded, Store
 
 FILE_NAME = "journal.jsonl"
 Unit = Literal["% of time against the best, below 0 is faster"]
 UNIT: Unit = "% of time against the best, below 0 is faster"
 Bound = Literal["bandwidth", "compute", "launch", "register", "timer", "compiler", "shape"]
 """What can keep work from being faster."""
+_NOT_A_NUMBER = re.compile(rb"[\[,:]\s*-?(?:NaN|Infinity)\b")
+"""What JSON has no word for, and some tools write."""
 STALL = 3
 """Rows in a row that are not kept until something has to be read."""
 
@@ -135,20 +138,25 @@ def load(store: Store, row: Row) -> Loaded | None:
     try:
         loaded = store.load(row.record)
     except EvidenceError as error:
-        raise LoopError(_reason_of(error), f"row {row.iteration}: {row.record}: {error.message}") from None
+        raise LoopError(
+            _reason_of(error, store, row.record), f"row {row.iteration}: {row.record}: {error.message}"
+        ) from None
     if loaded.sha256 != row.record_sha256:
         raise LoopError(Reason.EDITED_ROW, f"row {row.iteration}: {row.record} has other bytes than when it was added")
     return loaded
 
 
-def _reason_of(error: EvidenceError) -> Reason:
+def _reason_of(error: EvidenceError, store: Store, log: str) -> Reason:
     """Return why a record that does not load blocks: the schema refuses these before anybody could count them."""
     said = error.message.lower()
+    path = store.root / log / RECORD_NAME
+    if path.is_file() and _NOT_A_NUMBER.search(path.read_bytes()):
+        return Reason.NOT_A_NUMBER
     if "a second cell" in said or "twice" in said or "two " in said:
         return Reason.DUPLICATE_ROW
     if "no cell of" in said or "lost row" in said:
         return Reason.LOST_ROW
-    if "nan" in said or "finite" in said or "infinity" in said or "duration of zero" in said:
+    if "finite" in said or "duration of zero" in said:
         return Reason.NOT_A_NUMBER
     return Reason.EDITED_ROW
 

@@ -39,6 +39,7 @@ _PREFIX = "evidence-baseline-"
 _FOLDER = re.compile(rf"{_PREFIX}([0-9]+)-")
 _CONSTRAINTS = "constraints.txt"
 _INSTALL_S = 900.0
+_STACK = frozenset({"torch", "triton"})
 
 
 class BaselineError(EvidenceError):
@@ -241,9 +242,13 @@ def _version(implementation: Implementation, requirement: str, root: Path, folde
             fix=f"give --base {implementation.package}==VERSION" if implementation.package else "give --base a git ref",
         )
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-        if importlib.metadata.version(name) == version:
+        installed = importlib.metadata.version(name)
+        if version in (installed, installed.partition("+")[0]):
             source = capture.package_source(implementation.package).model_copy(update={"name": SOURCE})
             return Origin(source, None, None, None)
+    if implementation.package in _STACK:
+        fix = f"install {requirement} and measure there; a record of each says which stack it ran on"
+        raise BaselineError(f"{name} is what everything here runs on, so both sides share it", fix=fix)
     overlay = folder / "overlay"
     install(requirement, overlay, root)
     return Origin(_overlay_source(name, overlay), import_root(package_of(implementation.target), overlay), None, None)

@@ -37,6 +37,8 @@ SETTINGS = "pyproject.toml#tool.pytest.ini_options"
 _OPTIONS = ("-q", "-p", "no:cacheprovider", "-p", "benchmarks.ops.watching")
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SHOWN = 8
+_TRIED_BY = ("benchmarks/ops/trials.py", "benchmarks/ops/interpreter.py")
+"""What tests/ops takes its trials from."""
 _PYTEST_BROKE, _PYTEST_USAGE = 3, 4
 _REASONS: Mapping[Exit, FailureReason] = {
     Exit.RED_GATE: "mismatch",
@@ -243,7 +245,7 @@ def frozen_names(op: Op, files: Sequence[Path], root: Path) -> tuple[str, ...]:
     numeric = [path.path for case in op.cases()[:1] for path in gates.definition(case).frozen]
     reference = op.reference.target.partition(":")[0].replace(".", "/") + ".py"
     tests = [path.relative_to(root).as_posix() for path in (*files, *_conftests(files, root)) if path.is_file()]
-    own = [reference] if (root / reference).is_file() else []
+    own = [name for name in (reference, *_TRIED_BY) if (root / name).is_file()]
     return tuple(sorted({*numeric, *own, *tests}))
 
 

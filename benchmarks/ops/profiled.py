@@ -18,6 +18,7 @@ from benchmarks.ops.calls import bind
 from benchmarks.ops.origins import redirect
 from benchmarks.ops.registry import find
 from benchmarks.ops.selection import Selection
+from benchmarks.ops.verdicts import is_control
 from benchmarks.ops.worker import case_of
 from benchmarks.profile.collection import Request, Tool, collect
 from benchmarks.profile.summaries import Taken
@@ -32,7 +33,7 @@ def requests(chosen: Selection, record: Record, environment: Mapping[str, str]) 
     sides = {side.name: side for side in chosen.arms if side.role != "control"}
     made = []
     for cell in record.cells:
-        if not isinstance(cell, Timed) or cell.arm not in sides:
+        if not isinstance(cell, Timed) or cell.arm not in sides or is_control(record.workload(cell.workload)):
             continue
         more = ("--workload", cell.workload, "--threads", str(chosen.threads))
         target = (sys.executable, "-m", NAME, *chosen.words(sides[cell.arm]), *more)

@@ -1,4 +1,4 @@
-"""Owns what this runner says of its own commands, for the check: what a command measures, and what a record shows.
+"""Owns what these runners say of their own commands, for the check: what a command measures, and what a record shows.
 
 The check imports it; nothing here imports what measures.
 """
@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import privacy
-from benchmarks.ops import selection
+from benchmarks import ROOT, privacy
+from benchmarks.ops import selection, verification
+from benchmarks.ops.control import CONTROL
 from benchmarks.ops.registry import Shape
 from evidence.schema import OpWorkload, Record
 
@@ -46,23 +47,10 @@ class OpsRunner:
             "--dtype": chosen.dtype,
             "--device": chosen.device,
             "--no-control": _said(not chosen.has_control),
-            "--processes": str(chosen.processes),
-            "--threads": str(chosen.threads),
-            "--timer": asked.timer or _TIMERS[chosen.device],
-            "--sharing": chosen.sharing,
-            "--start": chosen.start,
-            "--minimum-samples": str(asked.minimum_samples),
-            "--maximum-samples": str(asked.maximum_samples),
-            "--target-spread": "none" if asked.target_spread is None else f"{asked.target_spread:g}",
-            "--budget": f"{asked.budget:g}",
-            "--warm-up": f"{asked.warm_up:g}",
-            "--further-warm-up": f"{asked.warm_up if asked.further_warm_up is None else asked.further_warm_up:g}",
-            "--recheck": asked.recheck,
+            **_measuring(asked, chosen),
             "--domain": asked.domain,
             "--name": asked.name or chosen.op.name,
         }
-        if chosen.start == "fork":
-            found["--nurseries"] = str(chosen.nurseries)
         return found if asked.dry_run else {**found, "--log": _said(asked.log)}
 
     def recorded(self, record: Record) -> Mapping[str, str]:
@@ -93,13 +81,100 @@ class OpsRunner:
 
     def rerun(self, words: Sequence[str], logs: Path, *, brief: bool) -> tuple[str, ...]:
         """Return the words of the same run into another store; of options given twice the last one counts."""
-        return (
-            *words,
-            *((*_BRIEF, *_BRIEF_TIMES) if brief else ()),
-            *(() if "--log" in words else ("--log",)),
-            "--logs",
-            str(logs),
-        )
+        return _again(words, logs, brief=brief)
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyRunner:
+    """`python -m benchmarks.ops.verify`."""
+
+    def parser(self) -> argparse.ArgumentParser:
+        """Return its real parser."""
+        return verification.parser()
+
+    def configuration(self, options: Mapping[str, Any]) -> Mapping[str, str] | None:
+        """Return what a run gates, compares and keeps, defaults written out; None where it only lists ops."""
+        if options["list"]:
+            return None
+        given = argparse.Namespace(**options)
+        asked = verification.resolve(given)
+        chosen = asked.selection
+        cases = [case for case in chosen.cases if case.op is chosen.op]
+        found = {
+            "--op": chosen.op.name,
+            "--backend": asked.implementation.name,
+            "--base": asked.base or "none",
+            "--repo": given.repo or "none",
+            "--modes": _set(verification.mode_of(case.direction) for case in cases),
+            "--shapes": _set(case.shape.name for case in cases),
+            "--dtype": chosen.dtype,
+            "--device": chosen.device,
+            "--gate-k": asked.gate_k or "none",
+            "--test-file": asked.test_file.relative_to(ROOT).as_posix(),
+            "--no-gate": _said(not asked.has_tests),
+            "--mutants": _said(asked.has_mutants),
+            "--profile": _said(asked.has_profile),
+            **_measuring(given, chosen),
+            "--domain": given.domain,
+            "--name": given.name or f"verify_{chosen.op.name}",
+        }
+        return found if given.dry_run else {**found, "--log": _said(given.log)}
+
+    def recorded(self, record: Record) -> Mapping[str, str]:
+        """Return what a record shows of its configuration by itself: its code, workloads, gate and domain."""
+        loads = [load for load in record.workloads if isinstance(load, OpWorkload) and load.op != CONTROL.name]
+        arms = {arm.role: arm for arm in record.arms}
+        code = arms.get("candidate") or arms["baseline"]
+        devices = {rank.device for rank in code.ranks}
+        return {
+            "--op": _set(load.op for load in loads),
+            "--backend": code.name,
+            "--modes": _set(verification.mode_of(load.direction) for load in loads),
+            "--shapes": _set(Shape(tuple((d.name, d.size) for d in load.shape)).name for load in loads),
+            "--dtype": _set(load.dtype for load in loads),
+            "--device": "cpu" if devices == {None} else "cuda",
+            "--no-gate": _said(not any(gate.kind == "tests" for gate in record.gates)),
+            "--domain": record.log.partition("/")[0],
+        }
+
+    def variables(self, options: Mapping[str, Any], given: Mapping[str, str]) -> Mapping[str, str]:
+        """Return what a record would hold of variables that are given."""
+        chosen = verification.resolve(argparse.Namespace(**options)).selection
+        settings, _ = privacy.variables(selection.variables(chosen, given))
+        return {setting.name: setting.value for setting in settings if setting.name in given}
+
+    def rerun(self, words: Sequence[str], logs: Path, *, brief: bool) -> tuple[str, ...]:
+        """Return the words of the same run into another store; of options given twice the last one counts."""
+        return _again(words, logs, brief=brief)
+
+
+def _measuring(asked: argparse.Namespace, chosen: selection.Selection) -> dict[str, str]:
+    """Return how cells are measured, defaults written out."""
+    found = {
+        "--processes": str(chosen.processes),
+        "--threads": str(chosen.threads),
+        "--timer": asked.timer or _TIMERS[chosen.device],
+        "--sharing": chosen.sharing,
+        "--start": chosen.start,
+        "--minimum-samples": str(asked.minimum_samples),
+        "--maximum-samples": str(asked.maximum_samples),
+        "--target-spread": "none" if asked.target_spread is None else f"{asked.target_spread:g}",
+        "--budget": f"{asked.budget:g}",
+        "--warm-up": f"{asked.warm_up:g}",
+        "--further-warm-up": f"{asked.warm_up if asked.further_warm_up is None else asked.further_warm_up:g}",
+        "--recheck": asked.recheck,
+    }
+    return {**found, "--nurseries": str(chosen.nurseries)} if chosen.start == "fork" else found
+
+
+def _again(words: Sequence[str], logs: Path, *, brief: bool) -> tuple[str, ...]:
+    return (
+        *words,
+        *((*_BRIEF, *_BRIEF_TIMES) if brief else ()),
+        *(() if "--log" in words else ("--log",)),
+        "--logs",
+        str(logs),
+    )
 
 
 def _set(values: Iterable[str]) -> str:
@@ -111,3 +186,4 @@ def _said(is_given: bool) -> str:
 
 
 RUNNER = OpsRunner()
+VERIFY = VerifyRunner()

@@ -25,11 +25,15 @@ from benchmarks.ops.baselines import BaselineError, Pair
 from benchmarks.ops.exits import MEANINGS, Blocker, Exit, first
 from benchmarks.ops.frozen import Judged
 from benchmarks.ops.origins import package_of
+from benchmarks.ops.profiled import take
 from benchmarks.ops.registry import ops
 from benchmarks.ops.run import TIMERS, rules
 from benchmarks.ops.selection import WORKER, Selection, Side, variables
+from benchmarks.ops.tiers import tiers
 from benchmarks.ops.verification import NAME, Verification, gate_file, mode_of, parser, resolve
 from benchmarks.options import UnsuitableError
+from benchmarks.profile.attachment import attach
+from benchmarks.profile.collection import Tool
 from evidence.errors import EvidenceError
 from evidence.schema import Artifact, Passed, Record, Timed, Unavailable
 
@@ -112,7 +116,18 @@ def _verify(run: _Run, pair: Pair) -> Exit:
     made = _plan(run, pair)
     run.say("timing", f"{made.header.method.processes} processes a cell, interleaved")
     logs = Path(run.options.logs) if run.options.log else None
-    record = command.measured(made, logs, lambda record: _finished(record, judged))
+    chosen = replace(run.asked.selection, sides=sides(run.asked, pair))
+
+    def finished(record: Record) -> tuple[Record, Mapping[str, bytes]]:
+        """Add what was known before the session, and what is asked for after it."""
+        told, artifacts = _with_tests(record, judged)
+        if not run.asked.has_profile:
+            return told, artifacts
+        tools: tuple[Tool, ...] = ("torch", "ncu") if chosen.device == "cuda" else ("torch",)
+        profiled, more = attach(told, take(chosen, told, made.environment, tools))
+        return profiled, {**artifacts, **more}
+
+    record = command.measured(made, logs, finished)
     run.blockers += verdicts.blockers(record)
     return run.end()
 
@@ -238,7 +253,7 @@ def _why_no_tests(asked: Verification) -> str:
     return "they passed before the session; their outcome is added when it ends, and this one did not"
 
 
-def _finished(record: Record, judged: Judged | None) -> tuple[Record, Mapping[str, bytes]]:
+def _with_tests(record: Record, judged: Judged | None) -> tuple[Record, Mapping[str, bytes]]:
     """Add the tests to a session's record: the gate, its outcome in each cell of what was tested, and its report."""
     if judged is None or judged.log is None or not isinstance(judged.outcome, Passed):
         return record, {}
@@ -277,6 +292,7 @@ def listing(form: str) -> str:
             "op": op.name,
             "category": op.category,
             "device": op.device,
+            "tiers": list(tiers(op)),
             "backends": [entry.name for entry in op.implementations],
             "modes": [mode_of(direction) for direction in op.possible],
             "dtypes": list(op.dtypes),
@@ -293,7 +309,7 @@ def listing(form: str) -> str:
     texts = [
         [", ".join(value) if isinstance(value, list) else value or "none" for value in row.values()] for row in rows
     ]
-    return tabulate(texts, headers=columns, maxcolwidths=[None, None, None, 20, None, None, 30, None])
+    return tabulate(texts, headers=columns, maxcolwidths=[None, None, None, None, 20, None, None, 30, None])
 
 
 def _dry_run(asked: Verification, options: argparse.Namespace) -> str:

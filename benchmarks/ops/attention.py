@@ -1,4 +1,4 @@
-"""Owns how torch's attention is called: [B, T, H, D] as every op here has it, causal, with a backend if one is forced."""
+"""Owns how torch's attention is called: [B, T, H, D] as every op here has it, causal, with a backend or without."""
 
 from __future__ import annotations
 

@@ -45,18 +45,23 @@ Phase = Literal["before", "timed-outputs"]
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _GATE_MODULES = (
+    "adapters",
+    "attention",
     "calls",
     "comparison",
     "gates",
     "inputs",
+    "interpreter",
     "mutants",
     "poison",
     "references",
     "references_fla",
     "references_torch",
     "registry",
+    "residuals",
     "slices",
     "tolerances",
+    "trials",
 )
 WEAKENING_VARIABLES = (
     "FLA_CI_ENV",

@@ -31,7 +31,7 @@ def _uniform(normal: torch.Tensor) -> torch.Tensor:
 
 
 def _blocks(normal: torch.Tensor, size: int) -> torch.Tensor:
-    """Choose for each token, along the last axis, distinct ascending blocks of `size` tokens that begin at or before it.
+    """Choose for each token, along the last axis, distinct ascending blocks of `size` tokens, none after it.
 
     `normal` is [B, T, H, S]. Where a token has more than S blocks, one is drawn from each of S equal strata; where it
     has fewer, all of them stand first and -1 fills up.

@@ -57,10 +57,10 @@ def delta_rule(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, beta: torch.Te
 
 
 def rwkv6(r: torch.Tensor, k: torch.Tensor, v: torch.Tensor, w: torch.Tensor, u: torch.Tensor) -> torch.Tensor:
-    """Read the state before the token's write, and the write itself through the bonus u [H, K] (Peng et al., 2024):
+    """Read the state before the token's write, and the write itself through the bonus u [H, K] (Peng et al., 2024).
 
     o_t = scale * r_t^T (S_{t-1} + diag(u) k_t v_t^T), S_t = exp(w_t) S_{t-1} + k_t v_t^T.
-    """  # fmt: skip
+    """
     import torch
 
     scale = r.shape[-1] ** -0.5

@@ -14,11 +14,14 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from benchmarks import ROOT, capture, command, privacy, probe, session, timing
-from benchmarks.ops import plan
+from benchmarks.ops import plan, tiers
 from benchmarks.ops.registry import ops
 from benchmarks.ops.selection import NAME, WORKER, Selection, parser, selection, variables
+from benchmarks.ops.trials import TIERS
+from benchmarks.ops.verification import gate_file
 
 TIMERS = {"do-bench": timing.DO_BENCH, "cuda-graph": timing.CUDA_GRAPH, "torch-timer": timing.TORCH_TIMER}
 
@@ -55,7 +58,7 @@ def rules(options: argparse.Namespace) -> timing.Rules:
 
 
 def _listing(form: str) -> str:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "op": op.name,
             "device": op.device,
@@ -63,7 +66,10 @@ def _listing(form: str) -> str:
             "implementations": [entry.name for entry in op.implementations],
             "directions": list(op.directions),
             "dtypes": list(op.dtypes),
+            "tiers": list(tiers.tiers(op)),
+            "unavailable": {tier: reason for tier, reason in tiers.obstacles(op).items() if reason},
             "shapes": [shape.name for shape in op.shapes],
+            "gate": gate.relative_to(ROOT).as_posix() if (gate := gate_file(op.name)).is_file() else None,
         }
         for op in ops().values()
     ]
@@ -71,9 +77,22 @@ def _listing(form: str) -> str:
         return json.dumps(rows, indent=1)
     from tabulate import tabulate
 
-    columns = ("op", "device", "category", "implementations", "directions", "dtypes", "shapes")
-    joined = [[", ".join(row[name]) if isinstance(row[name], list) else row[name] for name in columns] for row in rows]
-    return tabulate(joined, headers=columns, maxcolwidths=[None, None, None, 28, None, None, 36])
+    columns = ("op", "device", "category", "tiers", "implementations", "directions", "dtypes", "shapes", "gate")
+    joined = [
+        [", ".join(row[name]) or "none" if isinstance(row[name], list) else row[name] or "none" for name in columns]
+        for row in rows
+    ]
+    table = tabulate(joined, headers=columns, maxcolwidths=[None, None, None, None, 28, None, None, 36, None])
+    return "\n".join((table, "", *_tiers()))
+
+
+def _tiers() -> list[str]:
+    """Return a line a tier: what it is, and whether this machine has it."""
+    missing = tiers.missing()
+    return [
+        f"tier {tier}  {about}: {f'not here, {missing[tier]}' if missing[tier] else 'here'}"
+        for tier, about in TIERS.items()
+    ]
 
 
 def _dry_run(chosen: Selection, options: argparse.Namespace) -> str:

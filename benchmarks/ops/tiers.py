@@ -24,7 +24,7 @@ def _no_gpu() -> str:
     try:
         return "" if Nvml().count else "there is no GPU"
     except UnreadableError as error:
-        return f"no GPU is seen: {error.message}"
+        return f"no GPU is seen: {error}"
 
 
 def is_installed(implementation: Implementation) -> bool:
@@ -49,6 +49,6 @@ def _obstacle(op: Op, tier: Tier) -> str:
     return ""
 
 
-def available(op: Op) -> tuple[Tier, ...]:
+def tiers(op: Op) -> tuple[Tier, ...]:
     """Return the tiers that can gate some implementation of an op here."""
     return tuple(tier for tier, reason in obstacles(op).items() if not reason)

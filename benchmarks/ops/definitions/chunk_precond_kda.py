@@ -1,4 +1,4 @@
-"""Flash Linear Attention's preconditioned Kimi Delta Attention on the GPU: its chunked and its recurrent Triton kernels."""
+"""Flash Linear Attention's preconditioned Kimi Delta Attention on the GPU: its chunked and its recurrent kernels."""
 
 from __future__ import annotations
 

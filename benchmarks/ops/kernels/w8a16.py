@@ -1,4 +1,4 @@
-"""W8A16 matmul: activations of 16 bits times an int8 weight with a scale a column, without a widened copy of the weight.
+"""W8A16 matmul: activations of 16 bits times an int8 weight with a scale a column, without a widened copy of it.
 
 Decoding reads the whole weight for a few rows of activations, so bytes decide. The kernel reads one byte an element,
 widens it in registers (every int8 is exact in fp16, bf16 and fp32), and scales each column once, after the sum.
@@ -55,7 +55,7 @@ def _product_kernel(
 
 
 def tiling(rows: int) -> tuple[int, int, int, int]:
-    """Return rows, columns and depth of a tile, and its warps: narrow columns for few rows, so that programs are many."""
+    """Return rows, columns and depth of a tile, and its warps: narrow columns for few rows make many programs."""
     if rows <= 16:
         return 16, 32, 256, 4
     if rows <= 64:

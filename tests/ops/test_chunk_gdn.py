@@ -1,0 +1,9 @@
+"""The frozen gate of chunk_gdn: its trials against the fp64 reference."""
+
+from __future__ import annotations
+
+OP = "chunk_gdn"
+
+
+def test_equals_the_reference(trial, hold):
+    hold(trial)

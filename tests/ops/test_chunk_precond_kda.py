@@ -1,0 +1,9 @@
+"""The frozen gate of chunk_precond_kda: its trials against the fp64 reference."""
+
+from __future__ import annotations
+
+OP = "chunk_precond_kda"
+
+
+def test_equals_the_reference(trial, hold):
+    hold(trial)

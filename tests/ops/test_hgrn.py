@@ -1,0 +1,9 @@
+"""The frozen gate of hgrn: its trials against the fp64 reference."""
+
+from __future__ import annotations
+
+OP = "hgrn"
+
+
+def test_equals_the_reference(trial, hold):
+    hold(trial)

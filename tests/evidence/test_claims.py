@@ -86,6 +86,22 @@ def test_merged_keys_count_and_an_error_in_one_points_at_the_merge(tmp_path: Pat
     assert only(broken)[:3] == ("EV620", 8, "tables.u.columns: is not a list")
 
 
+def test_what_is_brought_in_stands_at_the_merge_or_alias_and_is_written_elsewhere(tmp_path: Path) -> None:
+    text = (
+        "tables:\n  t: &t\n    title: x\n    series: kernels/x\n    rows: [N]\n    columns: [time]\n    where: &w {N: 1}\n"
+        "  u:\n    title: y\n    rows: [M]\n    <<: *t\n  v:\n    <<: [*t]\n    where: *w\n"
+    )
+    tables = read(tmp_path, text).tables
+    assert (tables["u"].item.title, tables["u"].item.rows, tables["u"].item.series) == ("y", ("M",), ("kernels/x",))
+    u, v = tables["u"], tables["v"]
+    # Own keys stand where they are written, whatever the order; the rest at the merge, down to its parts.
+    assert [u.at(*one).line for one in (("title",), ("rows", 0), ("series",), ("columns", 0))] == [9, 10, 11, 11]
+    assert [u.origin(*one).line for one in (("title",), ("rows", 0), ("series",), ("columns", 0))] == [9, 10, 4, 6]
+    assert [v.at(*one).line for one in (("where",), ("where", "N"), ("title",))] == [14, 14, 13]
+    assert [v.origin(*one).line for one in (("where",), ("where", "N"), ("title",))] == [14, 7, 3]
+    assert tables["t"].at("where", "N").line == tables["t"].origin("where", "N").line == 7
+
+
 @pytest.mark.parametrize(
     ("text", "line", "message", "fix"),
     [

@@ -380,6 +380,7 @@ MISTAKES = (
     typo("evidence of a mechanism", UNKNOWN, "{text: It moves less., evidence: rofline}", "EV613", "no evidence 'rofline'", "did you mean 'roofline'?"),
     typo("log of a status", CLAIMS[-1:], "\nlogs:\n  kernels/sweep_20260902: {historical: x}\n", "EV601", "no log 'kernels/sweep_20260902'", "did you mean 'kernels/sweep_20260901'?", at="sweep_20260902"),
     typo("successor", LIMITED, LIMITED + "    status: {superseded_by: larg}\n", "EV601", "no claim or table 'larg'", "did you mean 'large'?", at="larg}"),
+    typo("successor of a log", CLAIMS[-1:], "\nlogs:\n  kernels/sweep_20260901: {superseded_by: sizs}\n", "EV601", "no claim or table 'sizs'", "did you mean 'sizes'?", at="sizs"),
     typo("section", "claims:\n", "claim:\n", "EV620", "unknown key 'claim'", "did you mean 'claims'?"),
     on_page("claim on a page", '"large"', '"larg"', "EV702", "no claim 'larg'", "did you mean 'large'?"),
     on_page("table on a page", '"marks"', '"mark"', "EV702", "no table 'mark'", "did you mean 'marks'?"),

@@ -8,7 +8,6 @@ a copy that is the same code on both sides. Exit codes are those of `benchmarks.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import shlex
@@ -20,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks import ROOT, capture, command, privacy, probe, session
-from benchmarks.ops import baselines, frozen, outcomes, plan, strength, verdicts
+from benchmarks.ops import baselines, frozen, outcomes, plan, strength, tested, verdicts
 from benchmarks.ops.baselines import BaselineError, Pair
 from benchmarks.ops.exits import MEANINGS, Blocker, Exit, first
 from benchmarks.ops.frozen import Judged
@@ -35,9 +34,9 @@ from benchmarks.options import UnsuitableError
 from benchmarks.profile.attachment import attach
 from benchmarks.profile.collection import Tool
 from evidence.errors import EvidenceError
-from evidence.schema import Artifact, Passed, Record, Timed, Unavailable
+from evidence.schema import Passed, Record, Unavailable
+from evidence.store import RECORD_NAME, save
 
-_AFTER = "frozen tests"
 _UNPROVED = frozenset({"torch"})
 """Packages of thousands of files, which no baseline replaces: the stack of the record pins them."""
 
@@ -111,16 +110,18 @@ def _main(options: argparse.Namespace, words: Sequence[str], began_s: float) -> 
 def _verify(run: _Run, pair: Pair) -> Exit:
     _say_sides(run, pair)
     judged = _tests(run, pair)
+    logs = Path(run.options.logs) if run.options.log else None
     if run.blockers and first(run.blockers) not in (Exit.SUBSET_GATE, Exit.NO_GATE):
+        if logs is not None and judged is not None:
+            _keep_rejected(run, pair, judged, logs)
         return run.end()
     made = _plan(run, pair)
     run.say("timing", f"{made.header.method.processes} processes a cell, interleaved")
-    logs = Path(run.options.logs) if run.options.log else None
     chosen = replace(run.asked.selection, sides=sides(run.asked, pair))
 
     def finished(record: Record) -> tuple[Record, Mapping[str, bytes]]:
         """Add what was known before the session, and what is asked for after it."""
-        told, artifacts = _with_tests(record, judged)
+        told, artifacts = tested.with_tests(record, judged)
         if not run.asked.has_profile:
             return told, artifacts
         tools: tuple[Tool, ...] = ("torch", "ncu") if chosen.device == "cuda" else ("torch",)
@@ -130,6 +131,17 @@ def _verify(run: _Run, pair: Pair) -> Exit:
     record = command.measured(made, logs, finished)
     run.blockers += verdicts.blockers(record)
     return run.end()
+
+
+def _keep_rejected(run: _Run, pair: Pair, judged: Judged, logs: Path) -> None:
+    """Keep what the tests said, without a timing, where the machine can be captured."""
+    try:
+        made = _plan(run, pair)
+    except UnsuitableError as error:
+        run.say("note", f"no record is kept: {error.message}")
+        return
+    name = save(logs, *tested.rejected(made, judged))
+    run.say("record", f"{logs / name / RECORD_NAME}: what the tests said, and no timing")
 
 
 def _say_sides(run: _Run, pair: Pair) -> None:
@@ -235,7 +247,7 @@ def _plan(run: _Run, pair: Pair) -> session.Plan:
         timeout_s=options.timeout,
         ends_by_s=None if options.deadline is None else run.began_s + options.deadline,
         provenance=provenance,
-        withheld=(*withheld, Unavailable(what=_AFTER, reason=_why_no_tests(asked))),
+        withheld=(*withheld, *_left_out(asked), Unavailable(what=tested.TESTS, reason=_why_no_tests(asked))),
         environment=environment,
         domain=options.domain,
         name=options.name or f"verify_{asked.op.name}",
@@ -247,42 +259,17 @@ def _plan(run: _Run, pair: Pair) -> session.Plan:
     )
 
 
+def _left_out(asked: Verification) -> tuple[Unavailable, ...]:
+    """Say of the words that name a place on this machine that the record's command lacks them."""
+    if asked.repository is None or asked.repository.is_relative_to(ROOT):
+        return ()
+    return (Unavailable(what="argument --repo", reason="a folder of the machine; the sources say which code it was"),)
+
+
 def _why_no_tests(asked: Verification) -> str:
     if not asked.has_tests:
         return "--no-gate was given"
     return "they passed before the session; their outcome is added when it ends, and this one did not"
-
-
-def _with_tests(record: Record, judged: Judged | None) -> tuple[Record, Mapping[str, bytes]]:
-    """Add the tests to a session's record: the gate, its outcome in each cell of what was tested, and its report."""
-    if judged is None or judged.log is None or not isinstance(judged.outcome, Passed):
-        return record, {}
-    tested, outcome = _tested(record), judged.outcome
-    cells = tuple(
-        cell.model_copy(update={"further": (*cell.further, outcome)})
-        if isinstance(cell, Timed) and cell.arm in tested and cell.gate.source == outcome.source
-        else cell
-        for cell in record.cells
-    )
-    digest = hashlib.sha256(judged.log).hexdigest()
-    artifact = Artifact(path=frozen.LOG, role="gate-log", sha256=digest, bytes=len(judged.log), arms=(), workloads=())
-    finished = record.model_copy(
-        update={
-            "gates": (*record.gates, judged.gate),
-            "cells": cells,
-            "artifacts": (*record.artifacts, artifact),
-            "unavailable": tuple(entry for entry in record.unavailable if entry.what != _AFTER),
-        }
-    )
-    return finished, {frozen.LOG: judged.log}
-
-
-def _tested(record: Record) -> frozenset[str]:
-    """Return the arms whose code the tests ran: the candidate, or where there is none the one that is measured."""
-    names = [arm.name for arm in record.arms if arm.role == "candidate"]
-    if not names:
-        names = [arm.name for arm in record.arms]
-    return frozenset(names)
 
 
 def listing(form: str) -> str:

@@ -263,3 +263,17 @@ def test_a_rejected_row_has_no_timing(checkout, tmp_path):
     cell = loaded.record.cell("recurrent-baseline", "b1-t64-h2-d16-fwd")
     assert isinstance(cell, Rejected)
     assert any(entry.what == "frozen tests" and "--no-gate" in entry.reason for entry in loaded.record.unavailable)
+
+
+def test_a_red_gate_is_kept_without_a_timing(tmp_path):
+    logs = tmp_path / "logs"
+    code, said = verify("--test-file", f"{GATES}/red.py", *BRIEF, "--log", "--logs", str(logs))
+    assert code == Exit.RED_GATE, said
+    (loaded,) = Store(logs)
+    assert isinstance(loaded, Loaded)
+    assert {type(cell) for cell in loaded.record.cells} == {Rejected}
+    cell = loaded.record.cells[0]
+    assert isinstance(cell, Rejected)
+    assert cell.gate.detail == DetailOfTests(collected=2, passed=1, failed=1, skipped=0, allowed_skips=())
+    report = json.loads((loaded.entry.path.parent / "gate/outcomes.json").read_text())
+    assert [test["outcome"] for test in report["tests"]] == ["passed", "failed"]

@@ -315,11 +315,13 @@ def _explain(error: ErrorDetails, kind: type[BaseModel], parts: tuple[str | int,
             return "has no value", "write one, or drop the key"
         case "string_type":
             return "is not text", "write one text, in quotes if it looks like a number or a date"
-        case "int_type" | "int_parsing" | "int_from_float":
+        case "int_type" | "greater_than_equal":
             return "is not a whole number", "write how many cells have that verdict"
         case "date_parsing" | "date_type" | "date_from_datetime_parsing" | "date_from_datetime_inexact":
             return "is not a date", "write it as 2027-01-31"
-        case "too_short" | "string_too_short":
+        case "string_too_short":
+            return "is empty", "write a text"
+        case "too_short":
             return "is empty", "write at least one"
         case _:
             raised = _raised(error)

@@ -181,9 +181,10 @@ def _line() -> int:
 
 def _is_echo(call: Executed, error: Exception) -> bool:
     """Say whether the check reports the cause by itself, at its own place."""
-    is_bare = isinstance(error, Unrenderable) and not error.findings
+    if not isinstance(error, Unrenderable):
+        return isinstance(error, RecordError)
     # A field that means nothing has a fix; a claim that cannot be read has its own finding, and none here.
-    return isinstance(error, RecordError) or (is_bare and not (call.macro in _FIELDS and error.fix))
+    return not error.findings and not (call.macro in _FIELDS and error.fix)
 
 
 def _findings(call: Executed, error: Exception) -> tuple[tuple[str, Finding], ...]:

@@ -218,9 +218,9 @@ def figure(name: str, readings: Mapping[str, Reading], *key: str | int) -> Figur
     """
     match = _NAME.fullmatch(name)
     if match is None:
-        raise ItemError(
-            UNKNOWN_FIELD, f"{{{name}}} is not a field", *key, fix="write {quantity}, {reading.quantity} or {fact}"
-        )
+        is_spaced = _NAME.fullmatch(name.strip()) is not None
+        fix = f"write {{{name.strip()}}}" if is_spaced else "write {quantity}, {reading.quantity} or {fact}"
+        raise ItemError(UNKNOWN_FIELD, f"{{{name}}} is not a field", *key, fix=fix)
     of, quantity, words = _taken_apart(match[1], readings)
     reading, unit = readings[of], match[2] or ""
     if quantity:

@@ -12,6 +12,8 @@ Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_l
 """Kebab-case; one namespace for claims and tables of all files, and the anchor on the page."""
 Line = Annotated[str, StringConstraints(min_length=1, max_length=4000)]
 Expected = Literal["better", "worse", "same", "inconclusive"]
+Tally = Annotated[dict[Expected, Annotated[int, Field(strict=True, ge=0)]], Field(min_length=1)]
+"""How many of the compared cells have each verdict."""
 VERDICT_WORDS: tuple[Expected, ...] = ("better", "worse", "same", "inconclusive")
 QUANTITIES = ("ratio", "change", "baseline", "candidate", "value", "verdict", "tally", "count", "identical")
 REDUCERS = ("geomean", "min", "max", "range", "min.at", "max.at")
@@ -73,7 +75,7 @@ class Also(Configured):
     candidate: Line | None = None
     arm: Line | None = None
     where: CellWhere | None = None
-    expect: Expected | dict[Expected, int] | None = None
+    expect: Expected | Tally | None = None
 
 
 class Mechanism(Configured):
@@ -141,7 +143,7 @@ class Claim(Configured):
     candidate: Line | None = None
     arm: Line | None = None
     where: CellWhere = {}
-    expect: Expected | dict[Expected, int] | None = None
+    expect: Expected | Tally | None = None
     also: dict[Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")], Also] = {}
     mechanism: Mechanism | None = None
     limitations: tuple[Line, ...] = ()

@@ -30,6 +30,10 @@ def require_layout(spec: TableSpec, columns: Sequence[DerivedColumn], logs: Sequ
     for index, axis in enumerate(spec.rows):
         if axis in spec.rows[:index]:
             raise ItemError(MALFORMED, f"{axis} stands twice in rows", "rows", index, fix="drop one of them")
+    for name, listed in (("series", spec.series), ("columns", spec.columns)):
+        for index, one in enumerate(listed):
+            if one in listed[:index]:
+                raise ItemError(MALFORMED, f"it stands twice in {name}", name, index, fix="drop one of them")
     if spec.across in spec.rows:
         message = f"{spec.across} is in rows and across: an axis has one place"
         raise ItemError(MALFORMED, message, "across", fix=f"drop across, or take {spec.across} out of rows")

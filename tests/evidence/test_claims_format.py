@@ -427,6 +427,10 @@ MISTAKES = (
     typo("expect in words of its own", "    expect: better", "    expect: faster", "EV620", "'faster' is not one of better, worse, same, inconclusive", "write one of these"),
     typo("expect the other way", "    expect: better", "    expect: worse", "EV602", "small: expect is worse, the log says {better: 2} (2 faster)", "expect: better; then reread"),
     typo("a tally that differs", "    expect: better", "    expect: {better: 1, same: 1}", "EV602", "expect is {better: 1, same: 1}, the log says {better: 2}", "expect: better"),
+    typo("a tally below zero", "    expect: better", "    expect: {better: -2}", "EV620", "claims.small.expect.better: is not a whole number", "how many cells"),
+    typo("a tally of words", "    expect: better", "    expect: {better: yes it is}", "EV620", "claims.small.expect.better: is not a whole number", "how many cells"),
+    typo("a tally of nothing", "    expect: better", "    expect: {}", "EV620", "claims.small.expect: {} is not one of better, worse", "one of these words"),
+    typo("spaces in a field", STATEMENT, "At { N } rows fusing is {ratio.range} faster.", "EV622", "{ N } is not a field", "write {N}"),
     typo("expect of one arm", ALONE, ALONE.replace("}}", "}, expect: same}"), "EV620", "claims.small.also.alone.expect: expect is about two arms", "drop expect"),
     # What is compared.
     typo("one side of a comparison", "    candidate: fused\n    where:\n", "    where:\n", "EV620", "baseline is named without candidate", "write candidate", at="    baseline: eager\n    where"),
@@ -483,6 +487,8 @@ MISTAKES = (
     typo("left out without a reason", TABLE, "    baseline: eager\n    omit: [{where: {N: 8}}]\n    notes:", "EV620", "tables.sizes.omit.0.why: is required", "write why", at="omit:"),
     typo("said not to be covered, and measured", TABLE, "    baseline: eager\n    not_covered: [{where: {N: 8}, why: too large}]\n    notes:", "EV620", "has n8, which is said not to be covered", "were not run", at="not_covered:"),
     typo("not covered on no row axis", TABLE, "    baseline: eager\n    not_covered: [{where: {dtype: fp8}, why: none yet}]\n    notes:", "EV620", "dtype is not in rows", "rows: N", at="not_covered:"),
+    typo("a column twice", COLUMNS, "[time, {ratio: time}, time]", "EV620", "sizes: it stands twice in columns", "drop one"),
+    typo("a series twice", "kernels/sweep\n    rows: [N, arm]", "[kernels/sweep, kernels/sweep]\n    rows: [N, arm]", "EV620", "marks: it stands twice in series", "drop one", at="    series: [kern"),
     # Status and waivers.
     typo("a date without a reason", "kernels/sweep\n    metric", "kernels/sweep_20260901\n    metric", "EV620", "is pinned to its date, and nothing says why", "status: {historical: why}"),
     typo("a table with a date and without a reason", "kernels/sweep\n    rows: [N, arm]", "kernels/sweep_20260901\n    rows: [N, arm]", "EV620", "is pinned to its date", "name the series"),

@@ -9,12 +9,13 @@ import pytest
 from benchmarks import ROOT
 from benchmarks.evidence.runner import RUNNER as SUITES
 from benchmarks.ops.runner import RUNNER as OPS
+from benchmarks.ops.runner import VERIFY
 from evidence import runners
 from evidence.errors import EvidenceError
 from evidence.store import Loaded, Store
 
 LOGS = [one for one in Store(ROOT / "docs/benchmark_logs") if isinstance(one, Loaded)]
-BY_NAME = {"benchmarks.ops.run": OPS, "benchmarks.evidence.run": SUITES}
+BY_NAME = {"benchmarks.ops.run": OPS, "benchmarks.ops.verify": VERIFY, "benchmarks.evidence.run": SUITES}
 
 
 @pytest.mark.parametrize("loaded", LOGS, ids=lambda loaded: loaded.entry.log)
@@ -74,3 +75,22 @@ def test_a_rerun_goes_elsewhere_and_measures_the_same(brief: bool, tmp_path: Pat
         usual = runners.parse(runner, words)
         assert usual is not None
         assert (options["processes"] == usual["processes"]) is not brief
+
+
+def test_a_verification_is_told_by_its_options_with_defaults_written_out() -> None:
+    def told(*words: str) -> dict[str, str]:
+        options = runners.parse(VERIFY, words)
+        assert options is not None
+        return dict(VERIFY.configuration(options) or {})
+
+    short = told("--op", "chunk_gla", "--base", "main")
+    assert short == told("--op", "chunk_gla", "--base", "main", "--backend", "chunk", "--modes", "fwdbwd", "fwd")
+    assert (short["--test-file"], short["--no-gate"]) == ("tests/ops/test_chunk_gla.py", "not given")
+    assert short != told("--op", "chunk_gla", "--base", "main", "--gate-k", "tail")
+    assert told("--list") == {}
+    with pytest.raises(EvidenceError):
+        told("--op", "chunk_gl")
+
+
+def test_verify_is_declared_as_a_runner() -> None:
+    assert "benchmarks.ops.verify" in runners.known(ROOT)

@@ -9,6 +9,7 @@ the insides of the Triton versions it was tried with, and on others the tier is 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import importlib.metadata
 import json
@@ -26,7 +27,7 @@ from benchmarks.ops import gates
 from benchmarks.ops.calls import load
 from benchmarks.ops.origins import package_of, proof, redirect
 from benchmarks.ops.registry import find
-from benchmarks.ops.trials import Trial, named, prepared
+from benchmarks.ops.trials import Trial, prepared
 from evidence.errors import EvidenceError
 from evidence.schema.gates import Passed
 
@@ -188,8 +189,9 @@ class Interpreter:
 
     def close(self) -> None:
         """Let it end."""
-        if self._process.stdin is not None and self._process.poll() is None:
-            self._process.stdin.close()
+        with contextlib.suppress(OSError):
+            if self._process.stdin is not None:
+                self._process.stdin.close()
         self._process.wait(timeout=60)
         if self._process.stdout is not None:
             self._process.stdout.close()
@@ -245,14 +247,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     torch.set_num_threads(1)
     for line in sys.stdin:
-        answer = _interpreted(named(**_asked(line)), asked.package, asked.origin)
+        answer = _interpreted(Trial(**json.loads(line)), asked.package, asked.origin)
         answers.write(json.dumps(dataclasses.asdict(answer)) + "\n")
         answers.flush()
     return 0
-
-
-def _asked(line: str) -> dict[str, str]:
-    return {key: str(value) for key, value in json.loads(line).items()}
 
 
 if __name__ == "__main__":

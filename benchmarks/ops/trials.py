@@ -31,7 +31,6 @@ from benchmarks.ops.registry import (
     Tolerance,
     find,
 )
-from evidence.errors import UnknownNameError
 
 if TYPE_CHECKING:
     import torch
@@ -266,19 +265,3 @@ def _one_by_one(adapter: Adapter, op: Op, pieces: tuple[int, ...]) -> Adapter:
         )
 
     return called
-
-
-def named(op: str, implementation: str, tier: str, layout: str) -> Trial:
-    """Return the trial of that name.
-
-    Raises:
-        UnknownNameError: there is none.
-    """
-    known = {(one.implementation, one.tier, one.layout): one for each in TIERS for one in trials(find(op), each)}
-    try:
-        return known[implementation, tier, layout]  # type: ignore[index]
-    except KeyError:
-        wanted = f"{tier}-{implementation}-{layout}"
-        raise UnknownNameError(
-            f"trial of {op}", wanted, [f"{one.tier}-{one.implementation}-{one.layout}" for one in known.values()]
-        ) from None

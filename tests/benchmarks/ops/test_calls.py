@@ -16,10 +16,12 @@ PAIRS = [(name, entry.name) for name, found in sorted(ops().items()) for entry i
 @pytest.mark.parametrize(("name", "implementation"), PAIRS)
 def test_adapters_fit_their_targets(fla, name: str, implementation: str) -> None:
     entry = find(name).implementation(implementation)
-    pytest.importorskip(entry.target.split(".")[0])
+    pytest.importorskip(entry.target.partition(":")[0].partition(".")[0])
     target = load(entry.target)
     if inspect.isclass(target):
         pytest.skip("an autograd function takes its arguments through apply")
+    if inspect.isbuiltin(target):
+        pytest.skip("a builtin tells no signature; the op's frozen gate calls it")
     signature, called = inspect.signature(target), []
 
     def check(*arguments: object, **named: object) -> tuple[object, ...]:

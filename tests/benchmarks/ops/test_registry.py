@@ -25,7 +25,16 @@ from benchmarks.ops.registry import (
 from evidence.errors import DuplicateNameError, UnknownNameError
 
 TIER_A = {"linear_attn", "gated_delta_rule", "simple_gla", "kda", "gdn2", "comba", "hgrn"}
-TIER_C = {"chunk_gla", "chunk_gdn", "chunk_kda", "qk_norm"}
+FLA = {
+    *("chunk_comba", "chunk_delta_rule", "chunk_dplr_delta_rule", "chunk_gdn", "chunk_gla", "chunk_kda"),
+    *("chunk_lightning_attn", "chunk_linear_attn", "chunk_precond_gdn", "chunk_precond_kda", "chunk_retention"),
+    *("chunk_rwkv6", "chunk_rwkv7", "chunk_simple_gla", "flash_attn", "fused_attnres", "fused_recurrent_hgrn"),
+    *("naive_attnres", "parallel_attn", "parallel_nsa"),
+}
+"""What Flash Linear Attention's own registry benchmarks."""
+TORCH = {"scaled_dot_product_attention", "rms_norm", "layer_norm", "softmax", "cross_entropy", "matmul", "matmul_fp8"}
+OWN = {"qk_norm", "w8a16_matmul"}
+EVERY = TIER_A | FLA | TORCH | OWN
 
 
 def op(**changes: object) -> Op:
@@ -48,7 +57,8 @@ def op(**changes: object) -> Op:
 
 
 def test_every_op_is_found() -> None:
-    assert set(ops()) == TIER_A | TIER_C
+    assert set(ops()) == EVERY
+    assert len(FLA) == 20
 
 
 def test_listing_imports_no_framework() -> None:
@@ -72,8 +82,10 @@ def test_unknown_implementation_dtype_direction_and_shape() -> None:
         gla.implementation("fused")
     with pytest.raises(UnknownNameError, match="fp8"):
         gla.case(gla.shapes[0], "fp8", "forward")
+    with pytest.raises(UnknownNameError, match="sideways"):
+        gla.case(gla.shapes[0], "bf16", "sideways")
     with pytest.raises(UnknownNameError, match="backward"):
-        gla.case(gla.shapes[0], "bf16", "backward")
+        find("w8a16_matmul").case("m1-n16-k16", "bf16", "backward")
     for text in ("b1-t8192-h96", "t8192-b1-h96-d128", "b1-t8k-h96-d128", "", "b1-t8192-h96-d128-e1"):
         with pytest.raises(UnknownNameError):
             gla.shape(text)
@@ -106,6 +118,16 @@ def test_contradictions_are_refused(changes: dict[str, object], error: type[Exce
         op(**changes)
 
 
+def test_integers_have_no_gradient_and_every_dtype_a_size() -> None:
+    with pytest.raises(OpError, match="no gradient"):
+        Operand("target", ("M",), dtype="int64")
+    with pytest.raises(UnknownNameError, match="int32"):
+        Operand("target", ("M",), dtype="int32", differentiable=False)
+    case = find("cross_entropy").case("m4-v8", "bf16", "forward-backward")
+    assert case.produced == ("loss", "dlogits")
+    assert [case.dtype_of(tensor) for tensor in case.returned] == ["fp32", "bf16"]
+
+
 def test_target_is_module_and_attribute() -> None:
     with pytest.raises(OpError, match="module:attribute"):
         Implementation("a", "operator.neg", None)
@@ -113,8 +135,12 @@ def test_target_is_module_and_attribute() -> None:
 
 def test_key_must_say_its_dimensions() -> None:
     assert Shape.keyed("B1_T8192_H96_D128", B=1, T=8192, H=96, D=128).name == "b1-t8192-h96-d128"
+    assert Shape.keyed("L8_B1_T32K_D2K", L=8, B=1, T=32768, D=2048).name == "l8-b1-t32768-d2048"
     with pytest.raises(OpError, match="does not say"):
         Shape.keyed("B1_T8192_H32_D2048", B=1, T=8192, H=64, D=8192)
+    # Under this key Flash Linear Attention's own registry measures 64 streams of width 8192.
+    with pytest.raises(OpError, match="does not say"):
+        Shape.keyed("L32_B1_T8K_D2K", L=64, B=1, T=8192, D=8192)
 
 
 @pytest.mark.parametrize("sizes", [{}, {"B": 0}, {"B": 1, "b": 2}, {"B1": 1}])
@@ -138,7 +164,7 @@ def test_dimensions_may_be_sums() -> None:
         shape.size("H")
 
 
-@pytest.mark.parametrize("name", sorted(TIER_A | TIER_C))
+@pytest.mark.parametrize("name", sorted(EVERY))
 def test_cases_cover_the_sweep_and_gate_the_timed_inputs(name: str) -> None:
     found = find(name)
     cases = found.cases()

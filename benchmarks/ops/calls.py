@@ -71,6 +71,7 @@ def bind(implementation: Implementation, case: Case) -> Call:
             kept[id(given)] = (given, adapter(target, given.tensors))
         outputs = kept[id(given)][1]
         wanted = tuple(given.tensors[name] for name in leaves)
-        return torch.autograd.grad(outputs, wanted, given.upstream, retain_graph=True)
+        gradients: tuple[torch.Tensor, ...] = torch.autograd.grad(outputs, wanted, given.upstream, retain_graph=True)
+        return gradients
 
     return backward

@@ -223,7 +223,7 @@ def _interpreted(trial: Trial, package: str, origin: Path | None) -> Answer:
     except (ImportError, EvidenceError) as error:
         return Answer(f"{type(error).__name__}: {error}")
     message = judge(trial, "cpu")
-    if not package or message:
+    if message or package != package_of(target):
         return Answer(message)
     try:
         return Answer(message, proof(package, origin).value)

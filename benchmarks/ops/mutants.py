@@ -33,8 +33,11 @@ def _scaled(factor: float) -> Callable[[Call, Case], Call]:
 
 
 def _axes(case: Case, dimensions: frozenset[str]) -> Iterator[tuple[int, int]]:
-    """Yield the position of each output that has one of `dimensions`, of more than one element, and its axis there."""
-    for position, spec in enumerate(case.op.outputs):
+    """Yield the position of each output that has one of `dimensions`, of more than one element, and its axis there.
+
+    Of the backward pass alone, gradients are the outputs.
+    """
+    for position, spec in enumerate(case.returned if case.direction == "backward" else case.op.outputs):
         for axis, dimension in enumerate(spec.dimensions):
             if dimension in dimensions and case.shape.size(dimension) > 1:
                 yield position, axis

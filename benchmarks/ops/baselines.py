@@ -209,6 +209,9 @@ def _checked_out(implementation: Implementation, repository: Repository, commit:
     repository.lay_out(commit, tree)
     root = import_root(package_of(implementation.target), tree)
     source = _git_source(implementation, tree, root, SOURCE)
+    if implementation.package is None:
+        # Files of this repository are watched for changes since they were measured, and a baseline is meant to be old.
+        source = source.model_copy(update={"paths": ()})
     if source.is_dirty is not False:
         raise BaselineError(f"the checkout of {commit[:12]} is not that commit's tree")
     address = repository.remote_url()

@@ -104,6 +104,7 @@ def test_a_folder_that_is_no_repository_or_holds_no_such_code_is_refused(tmp_pat
 def test_a_kernel_of_this_repository_is_laid_out_from_a_commit():
     with opened("HEAD", implementation=KERNEL, frozen=("benchmarks/ops/tolerances.py",)) as pair:
         assert (pair.baseline.folder / "benchmarks/ops/kernels/qk_norm.py").is_file()
+        assert pair.baseline.source.paths == ()
         assert pair.frozen_at is not None
         assert set(pair.frozen_at) == {"benchmarks/ops/tolerances.py", "pyproject.toml"}
 

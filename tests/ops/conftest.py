@@ -1,7 +1,8 @@
 """The frozen gates: each file here names an op, and every trial of it that this machine can run is a test.
 
 Without a GPU those are tier A (plain torch) and tier B (real kernels in Triton's interpreter); with one, A and C. A
-tier that is unavailable is skipped with its reason, which no gate file allows: such a gate has not passed.
+tier that is unavailable is skipped with its reason, which no gate file allows: such a gate has not passed. Nor has one
+whose op has an implementation that cannot be tried here, unless its file says that this one may be skipped.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from benchmarks.ops import interpreter
 from benchmarks.ops.calls import load
-from benchmarks.ops.registry import find
-from benchmarks.ops.tiers import is_installed, obstacles
-from benchmarks.ops.trials import Trial, trials
+from benchmarks.ops.registry import Implementation, Op, find
+from benchmarks.ops.tiers import is_installed
+from benchmarks.ops.trials import Tier, Trial, obstacle, trials
 
 Hold = Callable[[Trial], None]
 
@@ -31,18 +33,24 @@ def _has_gpu() -> bool:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make a test of each trial; an op without any here is one test that is skipped, and says why."""
+    """Make a test of each trial; an implementation without any here is one test that is skipped, and says why."""
     if "trial" not in metafunc.fixturenames:
         return
     op = find(metafunc.module.OP)
-    tiers = ("A", "C") if _has_gpu() else ("A", "B")
-    here = [trial for tier in tiers for trial in trials(op, tier)]
-    tried = [one for one in here if is_installed(op.implementation(one.implementation))]
-    if not tried:
-        skipped = pytest.mark.skip(reason="; ".join(f"tier {name}: {why}" for name, why in obstacles(op).items()))
-        metafunc.parametrize("trial", [pytest.param(None, marks=skipped, id="none")])
-        return
-    metafunc.parametrize("trial", tried, ids=[trial.id for trial in tried])
+    found = [one for entry in op.implementations for one in _trials(op, entry)]
+    metafunc.parametrize("trial", found)
+
+
+def _trials(op: Op, entry: Implementation) -> Iterator[ParameterSet]:
+    tiers: tuple[Tier, ...] = ("A", "C") if _has_gpu() else ("A", "B")
+    found = [one for tier in tiers for one in trials(op, tier) if one.implementation == entry.name]
+    if not is_installed(entry):
+        found, reason = [], f"{entry.package} is not installed"
+    else:
+        reason = obstacle(op, entry, tiers[-1]) or ""
+    if not found:
+        yield pytest.param(None, marks=pytest.mark.skip(reason=reason), id=f"{entry.name}-untried")
+    yield from (pytest.param(one, id=one.id) for one in found)
 
 
 def _load(target: str) -> None:

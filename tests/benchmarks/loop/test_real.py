@@ -76,7 +76,8 @@ def attention(q, k, v):
 '''
 BENCHMARK = (
     "python -m benchmarks.ops.run --op own_attn --directions forward --processes 6 --start fork --nurseries 1 "
-    "--sharing arm --warm-up 0.02 --further-warm-up 0.02 --minimum-samples 5 --maximum-samples 9 --budget 0.3 --log"
+    "--sharing arm --warm-up 0.02 --further-warm-up 0.02 --minimum-samples 5 --maximum-samples 9 --budget 0.3 "
+    "--no-control --log"
 )
 
 
@@ -90,7 +91,7 @@ def device() -> str:
 
 @pytest.fixture(scope="module")
 def looped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Sandbox, list[int]]:
-    """A loop of a base and three iterations, with the exit code of each."""
+    """A loop of a base and two iterations, with the exit code of each."""
     root = tmp_path_factory.mktemp("real") / "repository"
     for package in ("benchmarks", "evidence"):
         shutil.copytree(ROOT / package, root / package, ignore=shutil.ignore_patterns("__pycache__"))
@@ -123,14 +124,9 @@ def looped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Sandbox, list[int]
     )
     (root.parent / "draft.json").write_text(json.dumps(contract))
     assert run(made, "start", str(root.parent / "draft.json")).returncode == 0
-    slow = PRODUCT.replace(
-        "    return torch.einsum", "    for _ in range(40):\n        scores = scores.tril()\n    return torch.einsum"
-    )
     codes = [step(made, BASE, "the base: step by step")]
     codes.append(step(made, PRODUCT, "one masked product instead of a loop"))
     codes.append(step(made, PRODUCT.replace(".tril()", ""), "leave out the mask"))
-    made.git("revert", "--no-edit", "HEAD~1")
-    codes.append(step(made, slow, "mask again and again"))
     return made, codes
 
 
@@ -153,10 +149,10 @@ def step(made: Sandbox, kernel: str, direction: str) -> int:
 
 def test_a_real_loop_keeps_what_is_faster_and_drops_what_is_wrong(looped):
     made, codes = looped
-    assert codes == [0] * 4
-    assert made.statuses == ["base", "keep", "drop", "revert"]
-    base, kept, wrong, slower = made.rows
-    assert kept["change"]["high"] < 0 < slower["change"]["low"]
+    assert codes == [0] * 3
+    assert made.statuses == ["base", "keep", "drop"]
+    base, kept, wrong = made.rows
+    assert kept["change"]["high"] < 0
     assert (wrong["gate"], wrong["change"], base["change"]) == ("red", None, None)
 
 
@@ -175,9 +171,9 @@ def test_what_is_not_promotable_ends_in_a_no_go(looped):
     refused = run(made, "promote")
     assert Reason(refused.returncode) is Reason.ONE_SESSION, refused.stdout
     assert "no session holds a profile of own" in refused.stdout
-    done = run(made, "no-go", "--bound", "timer")
+    done = run(made, "no-go", "--bound", "shape")
     assert done.returncode == 0, done.stderr
     told = run(made, "report")
     assert told.returncode == 0
-    assert "**no-go**: no\\-go: timer" in told.stdout or "**no-go**: no-go: timer" in told.stdout
+    assert "**no-go**: no\\-go: shape" in told.stdout or "**no-go**: no-go: shape" in told.stdout
     assert "faster on all of 1" in told.stdout

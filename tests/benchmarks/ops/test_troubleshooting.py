@@ -22,6 +22,7 @@ GUIDE = ROOT / "docs/guides/troubleshooting.md"
 GATES = "tests/benchmarks/ops/toy_gates"
 SYMPTOMS = re.findall(r"^```text\n(.+)\n```$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
 BRIEF = ("--shapes", "b1-t64-h2-d16", "--modes", "fwd", "--sharing", "arm", "--warm-up", "0.01", "--budget", "0.1")
+FORK = ("--start", "fork", "--nurseries", "1")
 FEW = ("--minimum-samples", "3", "--maximum-samples", "3")
 
 
@@ -37,7 +38,7 @@ class Place:
 def op(*words: str) -> Callable[[Place], None]:
     def produce(place: Place) -> None:
         filled = [word.replace("CHECKOUT", str(place.checkout)) for word in words]
-        verify.main(["--op", "linear_attn", *BRIEF, *FEW, *filled])
+        verify.main(["--op", "linear_attn", *BRIEF, *FORK, *FEW, *filled])
 
     return produce
 

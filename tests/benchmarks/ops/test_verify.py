@@ -277,3 +277,11 @@ def test_a_red_gate_is_kept_without_a_timing(tmp_path):
     assert cell.gate.detail == DetailOfTests(collected=2, passed=1, failed=1, skipped=0, allowed_skips=())
     report = json.loads((loaded.entry.path.parent / "gate/outcomes.json").read_text())
     assert [test["outcome"] for test in report["tests"]] == ["passed", "failed"]
+
+
+def test_the_well_known_example_selects_nothing_and_says_what_would(capsys):
+    assert main(["--op", "chunk_gla", "--gate-k", "T8192", "--modes", "fwd"]) == Exit.NO_TEST_SELECTED
+    said = capsys.readouterr().out
+    assert "--gate-k T8192 selects none of" in said
+    assert "these do, with how many: " in said
+    assert "tail (" in said

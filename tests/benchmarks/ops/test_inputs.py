@@ -70,3 +70,32 @@ def test_the_workload_text_names_every_tensor() -> None:
     text = distribution(gla.case(SMALL, "bf16", "forward-backward"))
     assert text == "q: normal; k: normal; v: normal; g: max(logsigmoid(normal), -5); do: normal"
     assert "do:" not in distribution(gla.case(SMALL, "bf16", "forward"))
+
+
+def test_blocks_are_causal_ascending_distinct_and_padded(torch) -> None:
+    case = find("parallel_nsa").case("b2-t1500-h2-hq32-d16-s4", "bf16", "forward")
+    chosen = draw(case, 1, "cpu").tensors["block_indices"]
+    visible = (torch.arange(1500) // 64 + 1)[None, :, None]
+    assert chosen.dtype == torch.int64
+    assert bool(((chosen >= 0).sum(-1) == visible.clamp(max=4)).all())
+    assert bool((chosen < visible[..., None]).all())
+    used = torch.where(chosen < 0, 10**6 + torch.arange(4), chosen)
+    assert bool((used.diff(dim=-1) > 0).all())
+    assert len(set(chosen[:, -1].reshape(-1).tolist())) > 4
+
+
+def test_classes_are_uniform_and_weights_fill_their_byte(torch) -> None:
+    given = draw(find("cross_entropy").case("m20000-v10", "bf16", "forward-backward"), 0, "cpu")
+    shares = torch.bincount(given.tensors["target"], minlength=10) / 20000
+    assert shares.shape == (10,)
+    assert float((shares - 0.1).abs().max()) < 0.01
+    assert not given.tensors["target"].requires_grad
+    assert [tensor.dtype for tensor in given.upstream] == [torch.float32]
+    weight = draw(find("w8a16_matmul").case("m1-n64-k512", "bf16", "forward"), 0, "cpu").tensors["weight"]
+    assert weight.dtype == torch.int8
+    assert (int(weight.min()), int(weight.max())) == (-127, 127)
+
+
+def test_the_workload_text_says_what_has_a_dtype_of_its_own() -> None:
+    text = distribution(find("matmul_fp8").case("m16-n16-k16", "bf16", "forward"))
+    assert text.startswith("a: normal (fp8); b: normal (fp8); a_scale: (1 + sigmoid(normal)) / 100 (fp32)")

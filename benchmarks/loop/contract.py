@@ -14,8 +14,10 @@ from pydantic import Field, ValidationError, model_validator
 
 from benchmarks.loop.reasons import LoopError, Reason
 from evidence.ledger import digest_of
+from evidence.repository import Repository
 from evidence.schema.base import (
     Argument,
+    Commit,
     Model,
     Name,
     PositiveAmount,
@@ -30,6 +32,8 @@ Direction = Literal["forward", "backward", "forward-backward"]
 FOLDER = "docs/loops"
 """Where loops lie: below docs, so that a row does not dirty the source that it is about."""
 FILE_NAME = "contract.json"
+OWN_TREE = "repository"
+"""The baseline is code of the tree that is measured."""
 
 
 class Frozen(Model):
@@ -92,7 +96,9 @@ class Contract(Model):
     baseline: Name
     """The arm it is compared with."""
     baseline_source: Name
-    """Git ref or package version that the baseline is."""
+    """Git ref, `name==version`, or `repository`: code of this tree, whose file is frozen."""
+    baseline_commit: Commit | None
+    """What a git ref named when the loop started; null: it is none. An author leaves it out."""
     hardware: Name
     """Device as a record names it."""
     language: Name
@@ -157,7 +163,17 @@ def draft(path: Path, root: Path) -> Contract:
         raise LoopError(Reason.USAGE, f"{path}: {error}") from None
     if isinstance(document, dict) and isinstance(document.get("frozen"), list):
         document["frozen"] = [_hashed(entry, root) for entry in document["frozen"]]
+    if isinstance(document, dict):
+        document.setdefault("baseline_commit", _baseline_commit(document.get("baseline_source"), root))
     return _validated(json.dumps(document).encode(), path)
+
+
+def _baseline_commit(source: object, root: Path) -> str | None:
+    """Return the commit that a baseline is, so that a tag that moves later changes nothing."""
+    if not isinstance(source, str) or "==" in source or source == OWN_TREE:
+        return None
+    repository = Repository.find(root)
+    return repository.resolve(source) if repository is not None else None
 
 
 def read(path: Path) -> Contract:

@@ -110,6 +110,10 @@ def start(repository: Repository, draft: Path) -> Loop:
     if folder.exists():
         raise LoopError(Reason.USAGE, f"the task {contract.task} has begun", fix="a contract is never changed")
     journal.require_frozen(contract, repository, _commit(repository), "the contract")
+    source = contract.baseline_source
+    if contract.baseline_commit is None and "==" not in source and source != contracts.OWN_TREE:
+        message = f"the baseline {source!r} is no commit of this repository"
+        raise LoopError(Reason.OTHER_BASELINE, message, fix="name a git ref, name==version, or repository")
     folder.mkdir(parents=True)
     (folder / contracts.FILE_NAME).write_bytes(contracts.dump(contract))
     (folder / journal.FILE_NAME).write_bytes(b"")

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from benchmarks.loop.contract import Contract
+from benchmarks.loop.contract import OWN_TREE, Contract
 from benchmarks.loop.reasons import Objection, Reason
 from evidence import roofline, statistics
 from evidence.compare import Comparison, compare
@@ -148,8 +148,24 @@ def objections(contract: Contract, record: Record, base: Record | None) -> Itera
     dirty = [one.name for one in record.sources if isinstance(one, GitSource) and one.is_dirty is not False]
     if dirty:
         yield Objection(Reason.DIRTY_SOURCE, f"{record.log}: {', '.join(dirty)} is not what is committed")
+    if fault := _baseline_fault(contract, record):
+        yield Objection(Reason.OTHER_BASELINE, f"{record.log}: {fault}")
     yield from _of_cells(contract, record)
     yield from _of_gates(contract, record, base)
+
+
+def _baseline_fault(contract: Contract, record: Record) -> str:
+    """Return how the baseline of a record is not the one that was agreed on; empty if it is."""
+    arm = next((one for one in record.arms if one.name == contract.baseline), None)
+    source = next((one for one in record.sources if arm is not None and one.name == arm.source), None)
+    if arm is None or source is None:
+        return f"there is no arm {contract.baseline}"
+    if contract.baseline_source == OWN_TREE:
+        return "" if source.name == OWN_TREE else f"the baseline is from {source.name}, not from this tree"
+    if isinstance(source, GitSource):
+        is_it = contract.baseline_commit is not None and source.commit == contract.baseline_commit
+        return "" if is_it else f"the baseline is commit {source.commit}, not {contract.baseline_source}"
+    return "" if source.package == contract.baseline_source else f"the baseline is {source.package}"
 
 
 def _of_cells(contract: Contract, record: Record) -> Iterator[Objection]:

@@ -136,6 +136,7 @@ BLOCKED: dict[Reason, tuple[tuple[dict[str, Any], ...], dict[str, Any]]] = {
     Reason.GUARD_SLOWER: (again(change=larger), {}),
     Reason.NO_MECHANISM: (again(moved={}), {}),
     Reason.DIRTY_SOURCE: (again(dirty=True), {}),
+    Reason.OTHER_BASELINE: (again(), {"baseline_source": "toy==2.0"}),
     Reason.OTHER_HARDWARE: (last(change=elsewhere), {}),
     Reason.BELOW_TARGET: (again(times=times(7.2e-3)), {}),
     Reason.WEAK_GATE: (again(), {"criteria": {**draft()["criteria"], "mutants_killed": 0.9}}),
@@ -155,6 +156,27 @@ def test_each_reason_has_an_exit_code_of_its_own(reason):
     assert first([Objection(reason, "x")]) is reason
     assert len({one.value for one in BLOCKED}) == len(BLOCKED)
     assert reason.value > 2
+
+
+@pytest.mark.parametrize("agreed", ["repository", "nowhere", "toy==1"])
+def test_a_baseline_of_another_source_is_another_baseline(tmp_path, agreed):
+    assert Reason.OTHER_BASELINE in reasons(objections(tmp_path, *again(), baseline_source=agreed))
+
+
+def test_a_baseline_that_is_a_commit_is_held_to_it(tmp_path):
+    def of_commit(record: Record) -> Record:
+        other = git_source(name="base", commit="f" * 40)
+        arms = tuple(one.model_copy(update={"source": "base"}) if one.name != "fused" else one for one in record.arms)
+        return record.model_copy(
+            update={"sources": (*record.sources, other), "arms": arms, "axes": ("implementation", "source")}
+        )
+
+    runs = [{**one, "change": of_commit} for one in again()]
+    agreed = {"baseline_source": "v1", "baseline_commit": "f" * 40}
+    assert objections(tmp_path, *runs, **agreed) == ()
+    (tmp_path / "other").mkdir()
+    moved = objections(tmp_path / "other", *runs, **{**agreed, "baseline_commit": "e" * 40})
+    assert Reason.OTHER_BASELINE in reasons(moved)
 
 
 def test_a_session_that_is_not_faster_does_not_count(tmp_path):

@@ -326,6 +326,14 @@ def test_a_contract_is_started_once_and_from_a_clean_tree(tmp_path):
     assert code(made.loop("start", path)) is Reason.DIRTY_SOURCE
 
 
+def test_a_baseline_that_is_a_ref_is_pinned_when_the_loop_starts(tmp_path):
+    made = sandbox(tmp_path / "pinned", draft(baseline_source="main"))
+    commit = made.git("rev-parse", "HEAD~1")
+    assert json.loads((made.root / "docs/loops/toy/contract.json").read_text())["baseline_commit"] == commit
+    other = sandbox(tmp_path / "unknown", draft(baseline_source="nowhere"), starts=False)
+    assert code(other.loop("start", str(tmp_path / "unknown-draft.json"))) is Reason.OTHER_BASELINE
+
+
 def test_without_a_loop_or_a_repository_it_says_so(tmp_path):
     made = sandbox(tmp_path / "none", starts=False)
     assert code(made.loop("status")) is Reason.USAGE

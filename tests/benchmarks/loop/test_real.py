@@ -113,7 +113,7 @@ def looped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Sandbox, list[int]
         baseline_entry_point="benchmarks.ops.kernels.own_steps:attention",
         candidate="own",
         baseline="recurrent",
-        baseline_source="the first commit",
+        baseline_source="repository",
         hardware=device(),
         backend="torch",
         workloads=["b1-t64-h2-d16-fwd"],

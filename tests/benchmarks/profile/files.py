@@ -100,7 +100,8 @@ Device_id,OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max T
 """
 DETAIL = (
     "Device_id,Model ID,Task ID,Stream ID,Name,Type,OP State,Accelerator Core,Start Time(us),Duration(us),"
-    "Wait Time(us),Block Dim,Mix Block Dim,HF32 Eligible,Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,"
+    "Wait Time(us),Block Dim,Mix Block Dim,HF32 Eligible,Input Shapes,Input Data Types,Input Formats,Output Shapes,"
+    "Output Data Types,"
     "Output Formats,Context ID"
 )
 PIPES = (

@@ -134,10 +134,16 @@ def parse(runner: Program, words: Sequence[str]) -> Options | None:
     """
     import argparse
 
-    parser = runner.parser()
+    parser = _parser(runner)
     if isinstance(parser, argparse.ArgumentParser):
         return _by_argparse(parser, words)
     return _by_click(parser, words)
+
+
+@functools.lru_cache(maxsize=32)
+def _parser(runner: Program) -> Any:
+    """Make a program's parser once: a page has many commands of few programs."""
+    return runner.parser()
 
 
 def differences(ours: Configuration, theirs: Configuration) -> tuple[tuple[str, str, str], ...]:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from benchmarks.loop import journal, reading
 from benchmarks.loop.contract import Contract
-from benchmarks.loop.journal import Bound, Row
+from benchmarks.loop.journal import Row
+from benchmarks.loop.options import Bound
 from benchmarks.loop.reasons import LoopError, Objection, Reason
 from evidence import roofline, units
 from evidence.evaluation import value_of

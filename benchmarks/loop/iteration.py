@@ -17,7 +17,8 @@ from pathlib import Path
 from benchmarks.loop import contract as contracts
 from benchmarks.loop import decision, journal
 from benchmarks.loop.contract import Contract
-from benchmarks.loop.journal import Bound, Row, Status
+from benchmarks.loop.journal import Row, Status
+from benchmarks.loop.options import Bound
 from benchmarks.loop.reading import GateState
 from benchmarks.loop.reasons import LoopError, Objection, Reason
 from benchmarks.ops.exits import Exit

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from benchmarks.loop import reading
 from benchmarks.loop.contract import Contract, digest
+from benchmarks.loop.options import Bound
 from benchmarks.loop.reading import GateState
 from benchmarks.loop.reasons import LoopError, Reason
 from evidence.errors import EvidenceError
@@ -30,8 +31,6 @@ from evidence.store import RECORD_NAME, Loaded, Store
 FILE_NAME = "journal.jsonl"
 Unit = Literal["% of time against the best, below 0 is faster"]
 UNIT: Unit = "% of time against the best, below 0 is faster"
-Bound = Literal["bandwidth", "compute", "launch", "register", "timer", "compiler", "shape"]
-"""What can keep work from being faster."""
 _NOT_A_NUMBER = re.compile(rb"[\[,:]\s*-?(?:NaN|Infinity)\b")
 """What JSON has no word for, and some tools write."""
 STALL = 3

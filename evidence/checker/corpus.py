@@ -6,6 +6,7 @@ Everything is read when it is first asked for. Records stream by and are not kep
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import datetime
 import functools
@@ -112,6 +113,15 @@ class Corpus:
     def prepare(self) -> None:
         """Read what every share of the pass needs, so that no process reads it anew."""
         _ = self.book, self.pinned, self.ledger, self.newest, self.rerun, self.history, self.address
+
+    def read_ahead(self) -> None:
+        """Read what rules over the whole need beside records, while others read those.
+
+        What is wrong with it is for the rules to say, each of which asks again.
+        """
+        for read in (lambda: self.pages, lambda: self.documents, lambda: self.book.findings):
+            with contextlib.suppress(Exception):
+                read()
 
     def facts(self, loaded: Loaded) -> Facts:
         """Return the shared views of a record; those of the last one asked for are kept."""

@@ -31,6 +31,8 @@ _LAST_RESORT = "EV001"
 _MOST_PROCESSES = 4
 _WORTH_A_PROCESS = 500
 """Records that take as long as starting a process and taking over what it found."""
+_RECORDS_OF_A_PAGE = 2
+"""Records that take as long as reading a page, or evaluating a claim or table."""
 
 Found: TypeAlias = list[tuple[str, Finding]]
 """Codes with what their rules found."""
@@ -66,12 +68,15 @@ def over_records(owners: Iterable[Rule], applied: Iterable[Rule], corpus: Corpus
     found: Found = []
     for problem in corpus.store.problems:
         found.append(_unread(problem, chosen, corpus))
-    first, *others = _shares(corpus.store.entries, corpus.options.processes or _processes(len(corpus.store.entries)))
+    entries = corpus.store.entries
+    first, *others = _shares(entries, corpus.options.processes or _processes(len(entries)), _ahead(corpus))
     with _without_collection():
         corpus.prepare()
         workers = [_Worker(share, chosen, corpus) for share in others]
         try:
             found += _pass(first, chosen, corpus)
+            if workers:
+                corpus.read_ahead()
             for worker in workers:
                 found += worker.result(corpus)
         finally:
@@ -88,17 +93,26 @@ def _processes(records: int) -> int:
     return max(1, min(_MOST_PROCESSES, cores, records // _WORTH_A_PROCESS))
 
 
-def _shares(entries: Sequence[Entry], count: int) -> list[list[Entry]]:
-    """Part the logs into shares of about one size, each of whole series and in order of name."""
+def _ahead(corpus: Corpus) -> int:
+    """Return how many records this process could read while it reads pages and evaluates what they call."""
+    return _RECORDS_OF_A_PAGE * (len(corpus.project.pages()) + len(corpus.book.ids))
+
+
+def _shares(entries: Sequence[Entry], count: int, ahead: int = 0) -> list[list[Entry]]:
+    """Part the logs into shares of about one size, each of whole series and in order of name.
+
+    The first is smaller by `ahead` records, for what its process does besides.
+    """
     if count == 1:
         return [list(entries)]
     series: dict[str, list[Entry]] = {}
     for entry in entries:
         series.setdefault(entry.series, []).append(entry)
     shares: list[list[Entry]] = [[] for _ in range(count)]
-    placed = 0
+    placed = min(ahead, len(entries) // count)
+    total = len(entries) + placed
     for logs in series.values():
-        shares[min(count - 1, placed * count // len(entries))] += logs
+        shares[min(count - 1, placed * count // total)] += logs
         placed += len(logs)
     return [sorted(share, key=lambda entry: entry.log) for share in shares]
 

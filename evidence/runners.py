@@ -11,10 +11,10 @@ import functools
 import importlib.util
 import re
 import sysconfig
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias, cast
 
 from evidence.errors import DuplicateNameError, EvidenceError, nearest
 from evidence.schema import Record
@@ -134,14 +134,14 @@ def parse(runner: Program, words: Sequence[str]) -> Options | None:
     """
     import argparse
 
-    parser = _parser(runner)
+    parser = _parser(cast(Hashable, runner))
     if isinstance(parser, argparse.ArgumentParser):
         return _by_argparse(parser, words)
     return _by_click(parser, words)
 
 
 @functools.lru_cache(maxsize=32)
-def _parser(runner: Program) -> Any:
+def _parser(runner: Any) -> Any:
     """Make a program's parser once: a page has many commands of few programs."""
     return runner.parser()
 

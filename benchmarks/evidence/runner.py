@@ -43,13 +43,16 @@ class SuiteRunner:
     def recorded(self, record: Record) -> Mapping[str, str]:
         """Return what a record shows of its configuration by itself; its workers were told the sizes."""
         words = record.arms[0].command
-        pairs = pairwise(words)
+        given = dict(pairwise(words))
         sizes = {
-            f"--{match[1]}": value for word, value in pairs if (match := _SIZE.fullmatch(word)) and value.isdigit()
+            f"--{match[1]}": value
+            for word, value in pairwise(words)
+            if (match := _SIZE.fullmatch(word)) and value.isdigit()
         }
         has_control = any(arm.role == "control" for arm in record.arms)
         return {
-            "suite": record.workloads[0].name,
+            # A suite of several parts names its workloads by them.
+            "suite": given.get("--suite", record.workloads[0].name),
             **sizes,
             "--no-control": "not given" if has_control else "given",
             "--domain": record.log.partition("/")[0],

@@ -16,6 +16,7 @@ import pytest
 from evidence.checker.catalogue import RULES
 from evidence.checker.corpus import Corpus
 from evidence.checker.runs import run
+from evidence.commands import INCONCLUSIVE
 from evidence.demo import counting
 from evidence.demo.refusals import REFUSALS
 from evidence.project import Project
@@ -38,7 +39,11 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     (root / "tmp").mkdir()
     environment = {**os.environ, "TMPDIR": str(root / "tmp")}
     command = [*DEMO, "--keep", str(root / "kept")]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    for _ in range(6):
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+        if done.returncode != INCONCLUSIVE:
+            break
+        time.sleep(5)  # other tests keep the machine busy, and a demo that measures has to say so
     return Ran(done.returncode, done.stdout + done.stderr, root / "kept", list((root / "tmp").iterdir()))
 
 

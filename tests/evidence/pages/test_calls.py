@@ -133,7 +133,8 @@ def test_pages_opt_in_by_front_matter_or_path() -> None:
 def test_a_front_matter_key_that_hides_the_macros_is_a_fault() -> None:
     assert troubles(read("x", front="title: a\nev: b")) == [("shadowed", 3)]
     assert troubles(read("x", front="ignore_macros: true")) == [("front-matter", 2)]
-    assert troubles(read("x", front="a: 1\na: 2")) == [("front-matter", 1)]
+    assert troubles(read("x", front="a: [1")) == [("front-matter", 1)]
+    assert troubles(read("x", front="a: 1\na: 2")) == [], "of two equal keys the build takes the last"
 
 
 def test_a_call_in_front_matter_is_not_read() -> None:

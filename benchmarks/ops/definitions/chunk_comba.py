@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from benchmarks.ops.adapters import fixed
 from benchmarks.ops.cost import recurrence_flop
-from benchmarks.ops.registry import Implementation, Op, Operand, Unsupported
+from benchmarks.ops.operands import KEEPS_NO_STATES, QKV
+from benchmarks.ops.registry import Implementation, Op, Operand
 from benchmarks.ops.shapes import BTH, BTHD, FLASH_LINEAR_ATTENTION
 from benchmarks.ops.tolerances import BF16
 
@@ -18,9 +19,7 @@ CHUNK_COMBA = Op(
     category="delta rule",
     device="cuda",
     inputs=(
-        Operand("q", BTHD),
-        Operand("k", BTHD),
-        Operand("v", BTHD),
+        *QKV,
         Operand("p", BTHD),
         Operand("g", BTH, "logsigmoid(normal)"),
         Operand("beta", BTH, "sigmoid(normal)"),
@@ -34,7 +33,7 @@ CHUNK_COMBA = Op(
             "fla.ops.comba:fused_recurrent_comba",
             "fla-core",
             fixed(use_qk_l2norm_in_kernel=True),
-            (Unsupported("forward-backward", "the kernel has no backward pass: it would have to keep every state"),),
+            (KEEPS_NO_STATES,),
         ),
     ),
     shapes=FLASH_LINEAR_ATTENTION,

@@ -6,6 +6,7 @@ a and b have norm 1: with normal draws, as FLA's own registry has them, the stat
 from __future__ import annotations
 
 from benchmarks.ops.cost import recurrence_flop
+from benchmarks.ops.operands import QKV
 from benchmarks.ops.registry import Implementation, Op, Operand, Unsupported
 from benchmarks.ops.shapes import BTHD, FLASH_LINEAR_ATTENTION
 from benchmarks.ops.tolerances import BF16
@@ -16,9 +17,7 @@ CHUNK_DPLR_DELTA_RULE = Op(
     category="generalised delta rule",
     device="cuda",
     inputs=(
-        Operand("q", BTHD),
-        Operand("k", BTHD),
-        Operand("v", BTHD),
+        *QKV,
         Operand("a", BTHD, "normal / its norm"),
         Operand("b", BTHD, "normal / its norm"),
         Operand("gk", BTHD, "logsigmoid(normal)"),

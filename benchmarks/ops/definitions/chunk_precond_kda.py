@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from benchmarks.ops.adapters import fixed
 from benchmarks.ops.cost import recurrence_flop
-from benchmarks.ops.registry import Implementation, Op, Operand, Unsupported
+from benchmarks.ops.operands import KEEPS_NO_STATES, PRECONDITIONER, QKV
+from benchmarks.ops.registry import Implementation, Op, Operand
 from benchmarks.ops.shapes import BTH, BTHD, FLASH_LINEAR_ATTENTION
 from benchmarks.ops.tolerances import BF16
 
@@ -14,14 +15,10 @@ CHUNK_PRECOND_KDA = Op(
     category="delta rule",
     device="cuda",
     inputs=(
-        Operand("q", BTHD),
-        Operand("k", BTHD),
-        Operand("v", BTHD),
+        *QKV,
         Operand("g", BTHD, "logsigmoid(normal)"),
         Operand("beta", BTH, "sigmoid(normal)"),
-        Operand("g_atk", BTH, "logsigmoid(normal)"),
-        Operand("beta_atk", BTH, "sigmoid(normal)"),
-        Operand("log_atk_scale", ("H",), dtype="fp32"),
+        *PRECONDITIONER,
     ),
     outputs=(Operand("o", BTHD),),
     reference=Implementation("reference", "benchmarks.ops.references_fla:preconditioned_gated_delta_rule", None),
@@ -32,7 +29,7 @@ CHUNK_PRECOND_KDA = Op(
             "fla.ops.precond_kda:fused_recurrent_precond_kda",
             "fla-core",
             fixed(x=1.5),
-            (Unsupported("forward-backward", "the kernel has no backward pass: it would have to keep every state"),),
+            (KEEPS_NO_STATES,),
         ),
     ),
     shapes=FLASH_LINEAR_ATTENTION,

@@ -6,6 +6,7 @@ Head h decays by 1 - 2^(-5 - h), so heads are not interchangeable and the refere
 from __future__ import annotations
 
 from benchmarks.ops.cost import recurrence_flop
+from benchmarks.ops.operands import QKV
 from benchmarks.ops.registry import Implementation, Op, Operand
 from benchmarks.ops.shapes import BTHD, FLASH_LINEAR_ATTENTION
 from benchmarks.ops.tolerances import BF16
@@ -15,7 +16,7 @@ CHUNK_RETENTION = Op(
     module=__name__,
     category="gated linear attention",
     device="cuda",
-    inputs=(Operand("q", BTHD), Operand("k", BTHD), Operand("v", BTHD)),
+    inputs=QKV,
     outputs=(Operand("o", BTHD),),
     reference=Implementation("reference", "benchmarks.ops.references_fla:retention", None),
     implementations=(

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from benchmarks.ops.adapters import fixed
 from benchmarks.ops.cost import recurrence_flop
-from benchmarks.ops.registry import Implementation, Op, Operand, Unsupported
+from benchmarks.ops.operands import KEEPS_NO_STATES
+from benchmarks.ops.registry import Implementation, Op, Operand
 from benchmarks.ops.shapes import BTHD, FLASH_LINEAR_ATTENTION
 from benchmarks.ops.tolerances import BF16
 
@@ -33,7 +34,7 @@ CHUNK_RWKV7 = Op(
             "fla.ops.rwkv7:fused_recurrent_rwkv7",
             "fla-core",
             fixed(scale=1.0),
-            (Unsupported("forward-backward", "the kernel has no backward pass: it would have to keep every state"),),
+            (KEEPS_NO_STATES,),
         ),
     ),
     shapes=FLASH_LINEAR_ATTENTION,

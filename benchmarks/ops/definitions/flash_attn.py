@@ -8,6 +8,7 @@ from __future__ import annotations
 from benchmarks.ops.adapters import fixed
 from benchmarks.ops.attention import sdpa
 from benchmarks.ops.cost import causal_attention_flop
+from benchmarks.ops.operands import QKV
 from benchmarks.ops.registry import Implementation, Op, Operand
 from benchmarks.ops.shapes import BTHD, FLASH_LINEAR_ATTENTION
 from benchmarks.ops.tolerances import BF16
@@ -17,7 +18,7 @@ FLASH_ATTN = Op(
     module=__name__,
     category="attention",
     device="cuda",
-    inputs=(Operand("q", BTHD), Operand("k", BTHD), Operand("v", BTHD)),
+    inputs=QKV,
     outputs=(Operand("o", BTHD),),
     reference=Implementation("reference", "benchmarks.ops.references_torch:causal_attention", None),
     implementations=(

@@ -42,11 +42,10 @@ class SuiteRunner:
 
     def recorded(self, record: Record) -> Mapping[str, str]:
         """Return what a record shows of its configuration by itself; its workers were told the sizes."""
-        words = record.arms[0].command
-        given = dict(pairwise(words))
+        given = dict(pairwise(record.arms[0].command))
         sizes = {
             f"--{match[1]}": value
-            for word, value in pairwise(words)
+            for word, value in given.items()
             if (match := _SIZE.fullmatch(word)) and value.isdigit()
         }
         has_control = any(arm.role == "control" for arm in record.arms)

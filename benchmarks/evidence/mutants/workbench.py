@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.evidence.mutants.mutation import Mutation
+from benchmarks.evidence.mutants.mutation import Letter, Mutation, mutation
 from benchmarks.evidence.mutants.site import settle
 from benchmarks.evidence.projects import LOGS, git, write
 from benchmarks.evidence.records import Document
@@ -197,3 +197,23 @@ def rescale_requests(record: Document, factor: float, arm: str, workload: str | 
         for samples in process["samples"]:
             if samples["metric"] == "wall_time":
                 samples["values"] = [round(value * factor, 9) for value in samples["values"]]
+
+
+def recorded(
+    letter: Letter,
+    name: str,
+    codes: str,
+    log: str,
+    fault: int | None,
+    what: str,
+    change: Callable[[Mutant, Document], object],
+) -> Mutation:
+    """Make a mutation that edits the record of a log; `codes` are parted by spaces, `what` says what it does."""
+
+    def act(mutant: Mutant) -> None:
+        with mutant.record(mutant.log(log)) as record:
+            change(mutant, record)
+
+    act.__name__ = name.replace("-", "_")
+    act.__doc__ = what
+    return mutation(letter, *codes.split(), fault=fault)(act)

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
 
-from benchmarks.evidence.mutants.mutation import Family, Mutation, mutation
-from benchmarks.evidence.mutants.workbench import Mutant, cells, processes, rescale, rescale_requests
+from benchmarks.evidence.mutants.mutation import Family
+from benchmarks.evidence.mutants.workbench import Mutant, cells, processes, recorded, rescale, rescale_requests
 from benchmarks.evidence.records import Document
 
-Change = Callable[[Mutant, Document], object]
-
-
-def _recorded(name: str, codes: str, log: str, fault: int | None, what: str, change: Change) -> Mutation:
-    def act(mutant: Mutant) -> None:
-        with mutant.record(mutant.log(log)) as record:
-            change(mutant, record)
-
-    act.__name__ = name.replace("-", "_")
-    act.__doc__ = what
-    return mutation("F", *codes.split(), fault=fault)(act)
+_recorded = functools.partial(recorded, "F")
 
 
 def _held_by_the_cache(mutant: Mutant, record: Document) -> None:

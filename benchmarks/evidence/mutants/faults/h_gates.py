@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
-from collections.abc import Callable
 
 from benchmarks.evidence.mutants.faults import SERVING
-from benchmarks.evidence.mutants.mutation import Family, Mutation, mutation
-from benchmarks.evidence.mutants.workbench import Mutant, cells
+from benchmarks.evidence.mutants.mutation import Family, mutation
+from benchmarks.evidence.mutants.workbench import Mutant, cells, recorded
 from benchmarks.evidence.projects import LOGS
 from benchmarks.evidence.records import Document
 
-Change = Callable[[Mutant, Document], object]
 OTHER_DIGEST = "e" * 64
 
-
-def _recorded(name: str, codes: str, log: str, fault: int | None, what: str, change: Change) -> Mutation:
-    def act(mutant: Mutant) -> None:
-        with mutant.record(mutant.log(log)) as record:
-            change(mutant, record)
-
-    act.__name__ = name.replace("-", "_")
-    act.__doc__ = what
-    return mutation("H", *codes.split(), fault=fault)(act)
+_recorded = functools.partial(recorded, "H")
 
 
 def _tensor(record: Document, **changes: object) -> None:

@@ -11,13 +11,14 @@ from evidence.book import Book
 from evidence.errors import EvidenceError
 from evidence.evaluation import value_of
 from evidence.readings import Quantity, device_of
+from evidence.renderers import grid
 from evidence.schema import OpWorkload, Workload
 from evidence.stance import evidence_of
 from evidence.store import Loaded
 from evidence.tables import Built
 from evidence.tables.numbers import Number, Origin, absence, measured_of
 from evidence.units import Scale
-from evidence.views import Absent, Ceiling, Point, Roofline, Row, Table, Words
+from evidence.views import Absent, Ceiling, Point, Roofline
 
 _RATE, _BANDWIDTH = Quantity("flop_rate"), Quantity("bandwidth")
 _DIGITS = 3
@@ -95,19 +96,10 @@ def _cells(book: Book, built: Built) -> Iterator[_Read]:
         for log, arm, name in keys:
             loaded = book.log(log)
             workload = loaded.record.workload(name)
-            label = _label(built.view, row) + (f" / {name}" if several else "")
+            label = grid.label(built.view, row) + (f" / {name}" if several else "")
             subject = (device_of(loaded.record), workload.dtype) if isinstance(workload, OpWorkload) else None
             rate = Absent("missing", "left out") if (log, arm, name) in built.omitted else _rate(loaded, arm, workload)
             yield _Read(label, Origin(log, arm, "", name, _RATE), subject, _intensity(workload), rate)
-
-
-def _label(view: Table, row: Row) -> str:
-    axes = [cell.text for cell in row.cells[: _axes(view)] if isinstance(cell, Words)]
-    return " / ".join(axes) or "all"
-
-
-def _axes(view: Table) -> int:
-    return sum(column.kind == "axis" for column in view.columns)
 
 
 def _intensity(workload: Workload) -> float | None:
@@ -141,7 +133,7 @@ def _uncovered(built: Built) -> Iterator[Point]:
     """Rows that no log has keep their place, with the reason."""
     for row in built.view.rows[len(built.origins) :]:
         if row.absent is not None:
-            yield Point(_label(built.view, row), "", "", "", None, "", row.absent)
+            yield Point(grid.label(built.view, row), "", "", "", None, "", row.absent)
 
 
 def _arms(built: Built, read: Sequence[_Read]) -> tuple[tuple[str, bool], ...]:

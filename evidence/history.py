@@ -91,9 +91,7 @@ def _readings(placed: Placed[Claim], loaded: Loaded, book: Book) -> Mapping[str,
         reading = readings_of(main, lambda _: loaded)[""]
         if reading.is_comparison:
             return {one.workload: one for one in reading.all_comparisons}
-    except ItemError as error:
-        return Absent("missing", error.message)
-    except ComparisonError as error:
+    except (ItemError, ComparisonError) as error:
         return Absent("missing", error.message)
     return {one.name: _value(loaded, reading.candidate, one.name, reading.quantity) for one in reading.workloads}
 
@@ -159,8 +157,10 @@ def _interval(one: _Read) -> Interval | None:
 
 def _relative(one: _Read, first: float | None) -> Interval | None:
     interval = _interval(one)
-    if isinstance(one, Comparison) or interval is None or first is None:
-        return interval if isinstance(one, Comparison) else None
+    if isinstance(one, Comparison):
+        return interval
+    if interval is None or first is None:
+        return None
     return Interval(interval.value / first, interval.low / first, interval.high / first)
 
 

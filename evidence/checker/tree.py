@@ -14,6 +14,7 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from itertools import pairwise
 from pathlib import Path
 
@@ -247,8 +248,9 @@ def _meant(name: str, known: tuple[str, ...] | Mapping[str, object]) -> str:
 
 
 def _is_installed(module: str) -> bool:
+    """Whether a module is there, by its path first: other finders may act on being asked, as setuptools' does on pip."""
     try:
-        return importlib.util.find_spec(module) is not None
+        return (PathFinder.find_spec(module) or importlib.util.find_spec(module)) is not None
     except (ImportError, ValueError):
         return False
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -104,3 +105,19 @@ def test_the_source_of_a_program(root: Path, tmp_path: Path) -> None:
 
     assert source("python one.py") == source("python -m one") == "x = 1\n"
     assert source("python link.py") == source("python none.py") == source("ls") == ""
+
+
+def test_what_is_installed_is_found_by_its_path_alone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Finders may act on being asked: that of setuptools brings the old distutils back when it hears of pip."""
+    asked: list[str] = []
+
+    class Finder:
+        @staticmethod
+        def find_spec(name: str, path: object = None, target: object = None) -> None:
+            asked.append(name)
+
+    monkeypatch.setattr(sys, "meta_path", [Finder, *sys.meta_path])
+    assert lacks(root, "python -m pip install -e .") == ""
+    assert "pip" not in asked
+    lacks(root, "python -m nobody.knows")
+    assert "nobody" in asked

@@ -248,7 +248,7 @@ def _meant(name: str, known: tuple[str, ...] | Mapping[str, object]) -> str:
 
 
 def _is_installed(module: str) -> bool:
-    """Whether a module is there, by its path first: other finders may act on being asked, as setuptools' does on pip."""
+    """Whether a module is there, by its path first: other finders may act when asked, as that of setuptools on pip."""
     try:
         return (PathFinder.find_spec(module) or importlib.util.find_spec(module)) is not None
     except (ImportError, ValueError):

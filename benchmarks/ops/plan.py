@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from benchmarks import ROOT, capture, privacy
 from benchmarks.ops import gates, inputs
 from benchmarks.ops.cost import work
-from benchmarks.ops.selection import WORKER, Selection
+from benchmarks.ops.selection import SLOWED, WORKER, Selection, percent
 from benchmarks.options import UnsuitableError
 from benchmarks.reading import UnreadableError
 from benchmarks.session import Plan
@@ -93,7 +93,7 @@ def arms(selection: Selection, device: int | None) -> tuple[Arm, ...]:
             source=side.source,
             ranks=(Rank(host=capture.HOST, device=device, stack=capture.STACK),),
             command=(program, "-m", WORKER, *selection.words(side, is_recorded=True)),
-            switches=(),
+            switches=(Setting(name=SLOWED, value=percent(side.slowed)),) if side.slowed else (),
             mechanism=(),
             outputs="same",
         )
@@ -190,7 +190,7 @@ def build(
         ),
         hosts=(machine.host,),
         stacks=(capture.stack(probed, ROOT),),
-        axes=tuple(axes),
+        axes=(*axes, *((SLOWED,) if selection.slowed else ())),
         arms=arms(selection, device),
         workloads=workloads(selection, choice),
         metrics=_METRICS,

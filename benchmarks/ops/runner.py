@@ -47,6 +47,7 @@ class OpsRunner:
             "--dtype": chosen.dtype,
             "--device": chosen.device,
             "--no-control": _said(not chosen.has_control),
+            "--slowed": f"{100 * chosen.slowed:g}",
             **_measuring(asked, chosen),
             "--domain": asked.domain,
             "--name": asked.name or chosen.op.name,
@@ -57,7 +58,8 @@ class OpsRunner:
         """Return what a record shows of its configuration by itself: its arms, workloads and domain."""
         loads = [load for load in record.workloads if isinstance(load, OpWorkload)]
         shapes = {load.name: Shape(tuple((d.name, d.size) for d in load.shape)).name for load in loads}
-        arms = [arm for arm in record.arms if arm.role != "control"]
+        slowed = [switch.value for arm in record.arms for switch in arm.switches if switch.name == selection.SLOWED]
+        arms = [arm for arm in record.arms if arm.role != "control" and not arm.switches]
         devices = {rank.device for arm in arms for rank in arm.ranks}
         return {
             "--op": _set(load.op for load in loads),
@@ -69,7 +71,8 @@ class OpsRunner:
             "--directions": _set(load.direction for load in loads),
             "--dtype": _set(load.dtype for load in loads),
             "--device": "cpu" if devices == {None} else "cuda",
-            "--no-control": _said(len(arms) == len(record.arms)),
+            "--no-control": _said(all(arm.role != "control" for arm in record.arms)),
+            "--slowed": slowed[0].partition(" ")[0] if slowed else "0",
             "--domain": record.log.partition("/")[0],
         }
 

@@ -19,6 +19,14 @@ NAME = "benchmarks.ops.run"
 WORKER = "benchmarks.ops.worker"
 DOMAIN = "kernels"
 TIMERS = ("do-bench", "cuda-graph", "torch-timer")
+SLOWED = "slowed"
+"""The switch of an arm that is slower on purpose."""
+MOST_SLOWED_PERCENT = 100
+
+
+def percent(share: float) -> str:
+    """Return a share as that switch shows it."""
+    return f"{100 * share:g} %"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +42,8 @@ class Side:
     """The package whose loaded files are to be proved; empty: not asked."""
     origin: str = ""
     """The folder that package is imported from; empty: where it is installed."""
+    slowed: float = 0.0
+    """The share by which timed calls are lengthened on purpose, see `benchmarks.ops.planted`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +65,8 @@ class Selection:
     sharing: Literal["cell", "arm"]
     start: Literal["spawn", "fork"]
     nurseries: int
+    slowed: float = 0.0
+    """The share by which one more arm, which runs the baseline, is slower on purpose; 0 adds none."""
 
     sides: tuple[Side, ...] = ()
     """The arms but for the control, where they are not one an implementation from where it is installed."""
@@ -67,8 +79,10 @@ class Selection:
             other: Role = "alternative" if entry.name in self.alternatives else "candidate"
             role = "baseline" if entry.name == self.baseline else other
             arms.append(Side(entry.name, role, entry, entry.source))
+        twin = self.twin
+        if self.slowed:
+            arms.append(replace(twin, name=f"{twin.name}-slowed", role="alternative", slowed=self.slowed))
         if self.has_control:
-            twin = self.twin
             arms.append(replace(twin, name=f"{twin.name}-again", role="control"))
         return tuple(arms)
 
@@ -86,7 +100,8 @@ class Selection:
         named = ("--op", self.op.name, "--implementation", side.implementation.name)
         proved = ("--prove", side.proved, "--source", side.source) if side.proved else ()
         origin = ("--origin", side.source if is_recorded else side.origin) if side.origin else ()
-        return (*named, "--dtype", self.dtype, "--device", self.device, *proved, *origin)
+        slowed = ("--slowed", f"{side.slowed:g}") if side.slowed else ()
+        return (*named, "--dtype", self.dtype, "--device", self.device, *proved, *origin, *slowed)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -110,6 +125,13 @@ def parser() -> argparse.ArgumentParser:
     what.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="auto: where the op belongs")
     add_measuring(made)
     made.add_argument("--no-control", action="store_true", help="leave out the baseline's A/A twin")
+    made.add_argument(
+        "--slowed",
+        type=float,
+        default=0.0,
+        metavar="PERCENT",
+        help="add an arm that is the baseline, slower by so much on purpose: what the harness must find",
+    )
     add_places(made, domain=DOMAIN, name="the op")
     instead = made.add_argument_group("instead of measuring")
     instead.add_argument("--list", action="store_true", help="list the ops, without importing torch")
@@ -183,6 +205,8 @@ def selection(options: argparse.Namespace) -> Selection:
         raise UsageError(f"{baseline!r} is the baseline and an alternative")
     if min(options.processes, options.threads, options.nurseries) < 1:
         raise UsageError("--processes, --threads and --nurseries are at least 1")
+    if not 0 <= options.slowed <= MOST_SLOWED_PERCENT:
+        raise UsageError(f"--slowed is from 0 to {MOST_SLOWED_PERCENT} percent")
     device = device_of(op, options.device)
     dtype = options.dtype or op.dtypes[0]
     shapes = [op.shape(text) for text in options.shapes] if options.shapes else list(op.shapes)
@@ -205,6 +229,7 @@ def selection(options: argparse.Namespace) -> Selection:
         sharing=options.sharing,
         start=options.start or start(device),
         nurseries=options.nurseries,
+        slowed=options.slowed / 100,
     )
 
 

@@ -25,6 +25,7 @@ from benchmarks.ops import control, gates, inputs
 from benchmarks.ops.calls import bind, load
 from benchmarks.ops.origins import proof, redirect
 from benchmarks.ops.registry import DIRECTION_SUFFIXES, Case, Implementation, Op, find
+from benchmarks.ops.selection import SLOWED, percent
 from benchmarks.timing import Rotation, Timer, Timing, make, timed
 from evidence.errors import EvidenceError, UnknownNameError
 from evidence.schema import Samples, Setting
@@ -71,11 +72,12 @@ class OpWorker:
         *,
         proved: str = "",
         origin: Path | None = None,
+        slowed: float = 0.0,
     ) -> None:
         """Say what to run; nothing is imported yet."""
         self._op, self._implementation, self._dtype = op, implementation, dtype
         self._device, self._session = device, session
-        self._proved, self._origin = proved, origin
+        self._proved, self._origin, self._slowed = proved, origin, slowed
 
     def run(self, job: protocol.Job) -> None:
         """Do every assignment; one that raises is told of, and the next one begins."""
@@ -123,12 +125,25 @@ class OpWorker:
         call = bind(self._implementation_of(case), case)
         ran, peak_bytes = self._first_call(lambda: call(sets[0]), timer, is_alone=len(job.assignments) == 1)
         rotation = Rotation(call, sets)
+        clocked = self._clocked(rotation, timer)
         self._session.say(protocol.Ready(workload=case.name))
         self._session.hear()
-        timing = timed(rotation, proof=assignment.proof, timer=timer, rules=job.rules(is_first=is_first))
-        self._session.say(_sampled(case.name, timing, (*ran, *self._proof(case)), peak_bytes))
+        timing = timed(clocked, proof=assignment.proof, timer=timer, rules=job.rules(is_first=is_first))
+        self._session.say(_sampled(case.name, timing, (*ran, *self._planted(), *self._proof(case)), peak_bytes))
         if assignment.is_rechecked:
             self._recheck(case, rotation, sets)
+
+    def _clocked(self, call: Callable[[], object], timer: Timer) -> Callable[[], object]:
+        """Return what is timed: the call itself, or in an arm that is slower on purpose a longer one."""
+        if not self._slowed:
+            return call
+        from benchmarks.ops.planted import slowed
+
+        return slowed(call, self._slowed, timer.finish, self._device)
+
+    def _planted(self) -> tuple[Setting, ...]:
+        """Return what sets an arm that is slower on purpose apart from its baseline."""
+        return (Setting(name=SLOWED, value=percent(self._slowed)),) if self._slowed else ()
 
     def _recheck(
         self, case: Case, rotation: Rotation[inputs.InputSet, Outputs], sets: Sequence[inputs.InputSet]
@@ -231,6 +246,7 @@ def _asked(words: Sequence[str] | None) -> argparse.Namespace:
         parser.add_argument(option, required=True)
     for option in ("--prove", "--source", "--origin"):
         parser.add_argument(option, default="")
+    parser.add_argument("--slowed", type=float, default=0.0, metavar="SHARE")
     return parser.parse_args(words)
 
 
@@ -269,6 +285,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         session,
         proved=asked.prove,
         origin=Path(asked.origin) if asked.origin else None,
+        slowed=asked.slowed,
     )
     worker.run(session.hear_job())
     session.close()

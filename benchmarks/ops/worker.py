@@ -24,6 +24,7 @@ from benchmarks.conversation import Conversation
 from benchmarks.ops import control, gates, inputs
 from benchmarks.ops.calls import bind, load
 from benchmarks.ops.origins import proof, redirect
+from benchmarks.ops.planted import slowed
 from benchmarks.ops.registry import DIRECTION_SUFFIXES, Case, Implementation, Op, find
 from benchmarks.ops.selection import SLOWED, percent
 from benchmarks.timing import Rotation, Timer, Timing, make, timed
@@ -125,25 +126,20 @@ class OpWorker:
         call = bind(self._implementation_of(case), case)
         ran, peak_bytes = self._first_call(lambda: call(sets[0]), timer, is_alone=len(job.assignments) == 1)
         rotation = Rotation(call, sets)
-        clocked = self._clocked(rotation, timer)
+        clocked, planted = self._clocked(rotation, timer)
         self._session.say(protocol.Ready(workload=case.name))
         self._session.hear()
         timing = timed(clocked, proof=assignment.proof, timer=timer, rules=job.rules(is_first=is_first))
-        self._session.say(_sampled(case.name, timing, (*ran, *self._planted(), *self._proof(case)), peak_bytes))
+        self._session.say(_sampled(case.name, timing, (*ran, *planted, *self._proof(case)), peak_bytes))
         if assignment.is_rechecked:
             self._recheck(case, rotation, sets)
 
-    def _clocked(self, call: Callable[[], object], timer: Timer) -> Callable[[], object]:
-        """Return what is timed: the call itself, or in an arm that is slower on purpose a longer one."""
+    def _clocked(self, call: Callable[[], object], timer: Timer) -> tuple[Callable[[], object], tuple[Setting, ...]]:
+        """Return what is timed, which is longer than the call in an arm slower on purpose, and what was added."""
         if not self._slowed:
-            return call
-        from benchmarks.ops.planted import slowed
-
-        return slowed(call, self._slowed, timer.finish, self._device)
-
-    def _planted(self) -> tuple[Setting, ...]:
-        """Return what sets an arm that is slower on purpose apart from its baseline."""
-        return (Setting(name=SLOWED, value=percent(self._slowed)),) if self._slowed else ()
+            return call, ()
+        longer = slowed(call, self._slowed, timer, self._device)
+        return longer, (Setting(name=SLOWED, value=percent(self._slowed)), *longer.settings)
 
     def _recheck(
         self, case: Case, rotation: Rotation[inputs.InputSet, Outputs], sets: Sequence[inputs.InputSet]

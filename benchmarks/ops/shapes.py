@@ -34,5 +34,7 @@ WEIGHTS = (
     Shape.of(M=16, N=14336, K=4096),
     Shape.of(M=64, N=4096, K=14336),
     Shape.of(M=2048, N=4096, K=4096),
+    Shape.of(M=1, N=28672, K=8192),
+    Shape.of(M=16, N=28672, K=8192),
 )
-"""Decoding, where reading the weight is all there is, up to a prefill."""
+"""Decoding, where reading the weight is all there is, up to a prefill; then decoding with a weight beyond any cache."""

@@ -7,9 +7,9 @@ seeds, poisoned allocations, every element, against the op's own fp64 reference.
     B  real Triton kernels in Triton's interpreter, in fp32: a gate only, never timed, see `interpreter`
     C  on a GPU, in the op's own dtype and tolerances
 
-and six layouts: `seeds` and `forward` (without a graph, as inference calls it), `tail` (sizes that divide by no tile),
+and layouts: `seeds` and `forward` (without a graph, as inference calls it), `tail` (sizes that divide by no tile),
 `strided` (every input but vectors a non-contiguous view), `packed` (sequences of several lengths behind each other, for
-kernels that take `cu_seqlens`) and `row` (a single row of many, for kernels that choose by the number of rows).
+kernels that take `cu_seqlens`), `row` and `few` (one row, and a few, over many tiles, as decoding calls a product).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import torch
 
 Tier = Literal["A", "B", "C"]
-Layout = Literal["seeds", "forward", "tail", "strided", "packed", "row"]
+Layout = Literal["seeds", "forward", "tail", "strided", "packed", "row", "few"]
 TIERS: Mapping[Tier, str] = {
     "A": "plain torch on a processor",
     "B": "Triton's interpreter, gate only",
@@ -83,10 +83,13 @@ _STEPWISE = frozenset({"recurrent"})
 """Implementations that pay for every token where a kernel is interpreted."""
 _COSTLY = frozenset({"chunk_dplr_delta_rule", "chunk_precond_kda"})
 """Ops whose chunked kernels take seconds a head there: one head, but for the strided layout."""
-_BY_ROWS = frozenset({("w8a16_matmul", "fused")})
-"""Implementations that take another way for one row than for several."""
-_ONE_ROW: Mapping[str, int] = {"M": 1, "N": 77, "K": 1099}
-"""As deep as several tiles, and divided by none."""
+_DECODING = frozenset({("w8a16_matmul", "fused")})
+"""Implementations that take other ways for few rows than for many."""
+_FEW_ROWS: Mapping[Layout, Mapping[str, int]] = {
+    "row": {"M": 1, "N": 77, "K": 4099},
+    "few": {"M": 7, "N": 77, "K": 4099},
+}
+"""As deep as many tiles, and divided by none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +143,8 @@ def _layouts(op: Op, entry: Implementation) -> Iterator[Layout]:
         wanted.append("forward")
     if entry.target.startswith("fla.ops.") and is_triton(entry) and op.inputs[0].dimensions[:2] == ("B", "T"):
         wanted.append("packed")
-    if (op.name, entry.name) in _BY_ROWS:
-        wanted.append("row")
+    if (op.name, entry.name) in _DECODING:
+        wanted += _FEW_ROWS
     yield from (layout for layout in wanted if (op.name, entry.name, layout) not in _LAYOUTLESS)
 
 
@@ -164,8 +167,8 @@ def _shape(op: Op, trial: Trial) -> Shape:
         sizes |= {"N": 112, "K": 144} if op.name == "matmul_fp8" else {"N": 77, "K": 99}
     elif trial.layout == "packed":
         sizes |= {"B": 1, "T": sum(lengths(trial)), "H": 1}
-    elif trial.layout == "row":
-        sizes |= _ONE_ROW
+    elif trial.layout in _FEW_ROWS:
+        sizes |= _FEW_ROWS[trial.layout]
     elif trial.layout != "seeds" and not on_gpu:
         sizes |= {"T": 16}
     elif op.name in _COSTLY and not on_gpu:

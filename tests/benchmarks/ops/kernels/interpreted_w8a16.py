@@ -7,8 +7,8 @@ import sys
 
 CASES = {
     "one row": (1, 32, 256, "contiguous"),
-    "one row, deeper than a tile": (1, 40, 1099, "contiguous"),
-    "few rows, deeper than a tile": (7, 40, 1099, "contiguous"),
+    "one row, deeper than a tile": (1, 40, 4099, "contiguous"),
+    "few rows, deeper than a tile": (7, 40, 4099, "contiguous"),
     "no tile is full": (5, 19, 77, "contiguous"),
     "several tiles and tails": (70, 131, 300, "contiguous"),
     "weight by columns": (17, 40, 96, "weight by columns"),

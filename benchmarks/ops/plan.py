@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.util import find_spec
 
 from benchmarks import ROOT, capture, privacy
-from benchmarks.ops import gates, inputs
-from benchmarks.ops.cost import work
-from benchmarks.ops.selection import SLOWED, WORKER, Selection, percent
+from benchmarks.ops import definitions, gates
+from benchmarks.ops.selection import SLOWED, WORKER, Selection, Side, percent
+from benchmarks.ops.workloads import workload
 from benchmarks.options import UnsuitableError
 from benchmarks.reading import UnreadableError
 from benchmarks.session import Plan
@@ -19,8 +20,6 @@ from benchmarks.timing import CUDA_GRAPH, DO_BENCH, TORCH_TIMER, Choice, Rules
 from evidence.importers.session_stream import Header, NotTried
 from evidence.schema import (
     Arm,
-    Dimension,
-    Inputs,
     Method,
     Metric,
     OpWorkload,
@@ -34,11 +33,11 @@ from evidence.schema import (
 from evidence.schema.base import PositiveCount
 
 _METHOD_NAMES = {DO_BENCH: "do-bench", CUDA_GRAPH: "cuda-graph", TORCH_TIMER: "torch-timer"}
-_METRICS = (
+METRICS = (
     Metric(name="time", unit="s", better="lower", of="iteration", role="target"),
     Metric(name="peak_memory", unit="B", better="lower", of="process", role="guard"),
 )
-_SHARED = (
+SHARED = (
     "one process of an arm measured all workloads in turn: they share its import, device context, allocator and warmth"
 )
 
@@ -51,7 +50,7 @@ def refuse_uninstalled(selection: Selection) -> None:
     """
     if find_spec("torch") is None:
         raise UnsuitableError("torch is not installed", fix="install the `bench` extra")
-    for entry in selection.implementations:
+    for entry in selection.entries:
         if entry.package is not None:
             try:
                 capture.package_source(entry.package)
@@ -89,7 +88,7 @@ def arms(selection: Selection, device: int | None) -> tuple[Arm, ...]:
             name=side.name,
             role=side.role,
             control_of=selection.twin.name if side.role == "control" else None,
-            implementation=side.implementation.target,
+            implementation=target(selection, side),
             source=side.source,
             ranks=(Rank(host=capture.HOST, device=device, stack=capture.STACK),),
             command=(program, "-m", WORKER, *selection.words(side, is_recorded=True)),
@@ -101,46 +100,51 @@ def arms(selection: Selection, device: int | None) -> tuple[Arm, ...]:
     )
 
 
+def target(selection: Selection, side: Side) -> str:
+    """Return what an arm runs: the one target that all ops share, or the name that stands for one target an op.
+
+    A record has room for one `module:name` an arm; where it stands for several, each cell says which one ran.
+    """
+    targets = {entry.target for entry in selection.named(side.implementation).values()}
+    name = re.sub(r"\W", "_", side.implementation)
+    return targets.pop() if len(targets) == 1 else f"{definitions.__name__}:{name}"
+
+
 def workloads(selection: Selection, choice: Choice) -> tuple[OpWorkload, ...]:
     """Return one workload a case."""
-    threads = (("threads", str(selection.threads)),) if selection.device == "cpu" else ()
+    threads = (Setting(name="threads", value=str(selection.threads)),) if selection.device == "cpu" else ()
     return tuple(
-        OpWorkload(
-            name=case.name,
-            role="guard" if case.shape.name in selection.guards or case.op is not selection.op else "target",
-            op=case.op.name,
-            shape=tuple(Dimension(name=name, size=size) for name, size in case.shape.sizes),
-            dtype=case.dtype,
-            direction=case.direction,
+        workload(
+            case,
+            name=selection.workload(case),
+            role="guard" if case.shape.name in selection.guards or case.op not in selection.ops else "target",
             cache=choice.cache,
-            parameters=tuple(Setting(name=name, value=value) for name, value in (*case.op.parameters, *threads)),
-            inputs=Inputs(distribution=inputs.distribution(case), seed=case.op.seed, sets=case.op.sets, sha256=None),
-            work=work(case),
+            settings=threads,
         )
         for case in selection.cases
     )
 
 
 def not_tried(selection: Selection) -> tuple[NotTried, ...]:
-    """Return the cells whose direction an implementation declares it does not have."""
+    """Return the cells whose op an arm has no implementation of, or one that declares not to have the direction."""
     return tuple(
-        NotTried(arm=side.name, workload=case.name, reason=reason)
+        NotTried(arm=side.name, workload=selection.workload(case), reason=reason)
         for side in selection.arms
         for case in selection.cases
-        if case.op is selection.op and (reason := side.implementation.obstacle(case.direction)) is not None
+        if (reason := selection.obstacle(side, case)) is not None
     )
 
 
 def measured_paths(selection: Selection) -> tuple[str, ...]:
-    """Return this repository's files that a measurement depends on: the op's definition and its own kernels."""
-    modules = {selection.op.module}
-    modules |= {entry.target.partition(":")[0] for entry in selection.implementations if entry.package is None}
+    """Return this repository's files that a measurement depends on: the ops' definitions and their own kernels."""
+    modules = {op.module for op in selection.ops}
+    modules |= {entry.target.partition(":")[0] for entry in selection.entries if entry.package is None}
     return tuple(sorted(module.replace(".", "/") + ".py" for module in modules))
 
 
 def package_sources(selection: Selection) -> tuple[PackageSource, ...]:
     """Return the packages that implementations come from."""
-    names = sorted({entry.package for entry in selection.implementations if entry.package is not None})
+    names = sorted({entry.package for entry in selection.entries if entry.package is not None})
     return tuple(capture.package_source(name) for name in names)
 
 
@@ -179,7 +183,7 @@ def build(
             raise UnsuitableError("torch sees no accelerator here", fix="run on a machine with one, or use --dry-run")
         device = machine.devices[0]
     started_at = datetime.now(UTC)
-    shared = (_SHARED,) if selection.sharing == "arm" else ()
+    shared = (SHARED,) if selection.sharing == "arm" else ()
     header = Header(
         log=capture.log_name(domain, name, capture.device_slug(machine.host, device), started_at),
         started_at=started_at,
@@ -193,7 +197,7 @@ def build(
         axes=(*axes, *((SLOWED,) if selection.slowed else ())),
         arms=arms(selection, device),
         workloads=workloads(selection, choice),
-        metrics=_METRICS,
+        metrics=METRICS,
         method=method(selection, choice, rules),
         gates=tuple(
             {

@@ -18,9 +18,9 @@ from benchmarks.ops.calls import bind
 from benchmarks.ops.origins import redirect
 from benchmarks.ops.registry import find
 from benchmarks.ops.selection import Selection
-from benchmarks.ops.verdicts import is_control
-from benchmarks.ops.worker import case_of
-from benchmarks.profile.collection import Request, Tool, collect
+from benchmarks.ops.verification import Profiling
+from benchmarks.ops.workloads import case_of
+from benchmarks.profile.collection import Request, collect
 from benchmarks.profile.summaries import Taken
 from evidence.schema import Record, Timed, Unavailable
 
@@ -28,12 +28,14 @@ NAME = "benchmarks.ops.profiled"
 _WARM_UP = 3
 
 
-def requests(chosen: Selection, record: Record, environment: Mapping[str, str]) -> tuple[Request, ...]:
-    """Return one request for each cell that was timed and is no control."""
-    sides = {side.name: side for side in chosen.arms if side.role != "control"}
+def requests(
+    chosen: Selection, record: Record, environment: Mapping[str, str], wanted: Profiling
+) -> tuple[Request, ...]:
+    """Return one request for each cell that was timed, is wanted and is no control."""
+    sides = {side.name: side for side in chosen.arms if side.role in wanted.roles}
     made = []
     for cell in record.cells:
-        if not isinstance(cell, Timed) or cell.arm not in sides or is_control(record.workload(cell.workload)):
+        if not isinstance(cell, Timed) or cell.arm not in sides or cell.workload not in wanted.workloads:
             continue
         more = ("--workload", cell.workload, "--threads", str(chosen.threads))
         target = (sys.executable, "-m", NAME, *chosen.words(sides[cell.arm]), *more)
@@ -44,10 +46,11 @@ def requests(chosen: Selection, record: Record, environment: Mapping[str, str]) 
 
 
 def take(
-    chosen: Selection, record: Record, environment: Mapping[str, str], tools: Sequence[Tool]
+    chosen: Selection, record: Record, environment: Mapping[str, str], wanted: Profiling
 ) -> tuple[Taken | Unavailable, ...]:
-    """Profile every timed cell by every tool; what cannot be taken says why."""
-    return tuple(collect(request, tool) for request in requests(chosen, record, environment) for tool in tools)
+    """Profile every wanted cell by every tool; what cannot be taken says why."""
+    asked = requests(chosen, record, environment, wanted)
+    return tuple(collect(request, tool) for request in asked for tool in wanted.tools)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -66,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     torch.set_num_threads(options.threads)
     op = find(options.op)
-    case = case_of(op, options.workload, options.dtype)
+    case = case_of(options.workload, (op,), options.dtype)
     sets = inputs.draw_timed(case, options.device)
     call = bind(op.implementation(options.implementation), case)
     is_device = options.device == "cuda"

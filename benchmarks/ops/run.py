@@ -1,4 +1,4 @@
-"""Owns the command that measures one op: `python -m benchmarks.ops.run --op NAME`, with `--log` to keep what it found.
+"""Owns the command that measures ops: `python -m benchmarks.ops.run --op NAME [NAME …]`; `--log` keeps what it found.
 
 Its exit codes are those of `benchmarks.command`.
 """
@@ -19,7 +19,7 @@ from typing import Any
 from benchmarks import ROOT, capture, command, privacy, probe, session, timing
 from benchmarks.ops import plan, tiers
 from benchmarks.ops.registry import ops
-from benchmarks.ops.selection import NAME, WORKER, Selection, parser, selection, variables
+from benchmarks.ops.selection import NAME, WORKER, Selection, Side, log_title, parser, selection, variables
 from benchmarks.ops.trials import TIERS
 from benchmarks.ops.verification import gate_file
 
@@ -98,11 +98,11 @@ def _tiers() -> list[str]:
 def _dry_run(chosen: Selection, options: argparse.Namespace) -> str:
     """Return what a run would do, from the options alone: no device is asked, so it is the same on every machine."""
     program = privacy.program(sys.executable, ROOT)
-    log = capture.log_name(options.domain, options.name or chosen.op.name, "DEVICE", datetime.now(UTC))
+    log = capture.log_name(options.domain, log_title(options, chosen), "DEVICE", datetime.now(UTC))
     not_tried = {(event.arm, event.workload): event.reason for event in plan.not_tried(chosen)}
-    lines = [f"op          {chosen.op.name} ({chosen.dtype}, {chosen.device})"]
-    lines += [f"arm         {side.name} ({side.role}): {side.implementation.target}" for side in chosen.arms]
-    lines += [f"workload    {case.name}" for case in chosen.cases]
+    lines = [f"op          {chosen.title} ({chosen.dtype}, {chosen.device})"]
+    lines += [f"arm         {side.name} ({side.role}): {_targets(chosen, side)}" for side in chosen.arms]
+    lines += [f"workload    {chosen.workload(case)}" for case in chosen.cases]
     lines += [f"not tried   {arm} on {workload}: {reason}" for (arm, workload), reason in not_tried.items()]
     windows = chosen.processes * (len(chosen.arms) * len(chosen.cases) - len(not_tried))
     lines.append(f"processes   {chosen.processes} a cell, {windows} windows at most, sharing: {chosen.sharing}")
@@ -119,6 +119,11 @@ def _dry_run(chosen: Selection, options: argparse.Namespace) -> str:
     return "\n".join(lines)
 
 
+def _targets(chosen: Selection, side: Side) -> str:
+    """Return what an arm runs, once where it is the same for all ops."""
+    return ", ".join(dict.fromkeys(entry.target for entry in chosen.named(side.implementation).values()))
+
+
 def _plan(
     options: argparse.Namespace,
     words: Sequence[str],
@@ -130,7 +135,7 @@ def _plan(
     provenance, withheld = capture.provenance(
         words,
         runner=NAME,
-        seed=chosen.op.seed,
+        seed=chosen.seed,
         root=ROOT,
         environment=environment,
         destinations=("--logs",),
@@ -151,7 +156,7 @@ def _plan(
         withheld=withheld,
         environment=environment,
         domain=options.domain,
-        name=options.name or chosen.op.name,
+        name=log_title(options, chosen),
         limitations=options.limitation,
         is_every_process_rechecked=options.recheck == "every",
     )

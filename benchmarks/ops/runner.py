@@ -37,8 +37,8 @@ class OpsRunner:
         asked = argparse.Namespace(**options)
         chosen = selection.selection(asked)
         found = {
-            "--op": chosen.op.name,
-            "--implementations": _set(entry.name for entry in chosen.implementations),
+            "--op": _set(op.name for op in chosen.ops),
+            "--implementations": _set(chosen.implementations),
             "--baseline": chosen.baseline,
             "--alternatives": _set(chosen.alternatives),
             "--shapes": _set(case.shape.name for case in chosen.cases),
@@ -50,7 +50,7 @@ class OpsRunner:
             "--slowed": f"{100 * chosen.slowed:g}",
             **_measuring(asked, chosen),
             "--domain": asked.domain,
-            "--name": asked.name or chosen.op.name,
+            "--name": selection.log_title(asked, chosen),
         }
         return found if asked.dry_run else {**found, "--log": _said(asked.log)}
 
@@ -102,9 +102,9 @@ class VerifyRunner:
         given = argparse.Namespace(**options)
         asked = verification.resolve(given)
         chosen = asked.selection
-        cases = [case for case in chosen.cases if case.op is chosen.op]
+        cases = [case for case in chosen.cases if case.op in chosen.ops]
         found = {
-            "--op": chosen.op.name,
+            "--op": asked.op.name,
             "--backend": asked.implementation.name,
             "--base": asked.base or "none",
             "--repo": given.repo or "none",
@@ -119,7 +119,7 @@ class VerifyRunner:
             "--profile": _said(asked.has_profile),
             **_measuring(given, chosen),
             "--domain": given.domain,
-            "--name": given.name or f"verify_{chosen.op.name}",
+            "--name": given.name or f"verify_{asked.op.name}",
         }
         return found if given.dry_run else {**found, "--log": _said(given.log)}
 

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from benchmarks.ops.registry import Case, Device, Implementation, Op, find
+from benchmarks.ops import fitting, workloads
+from benchmarks.ops.registry import Case, Device, Implementation, Op, Shape, find
 from benchmarks.options import UnsuitableError, UsageError, add_places
 from evidence.errors import UnknownNameError
 from evidence.schema.arms import Role
@@ -35,7 +36,8 @@ class Side:
 
     name: str
     role: Role
-    implementation: Implementation
+    implementation: str
+    """Name of the implementation that it runs of each op."""
     source: str
     """Name of the source its code comes from, in the record."""
     proved: str = ""
@@ -50,8 +52,9 @@ class Side:
 class Selection:
     """What was asked to be measured, resolved against the registry and refused where it makes no comparison."""
 
-    op: Op
-    implementations: tuple[Implementation, ...]
+    ops: tuple[Op, ...]
+    implementations: tuple[str, ...]
+    """Names, each of an implementation of one op at least and from one source."""
     baseline: str
     alternatives: tuple[str, ...]
     cases: tuple[Case, ...]
@@ -74,11 +77,7 @@ class Selection:
     @property
     def arms(self) -> tuple[Side, ...]:
         """The arms in the order of their turns: the control comes last, and equals its twin in all but its name."""
-        arms = list(self.sides)
-        for entry in () if self.sides else self.implementations:
-            other: Role = "alternative" if entry.name in self.alternatives else "candidate"
-            role = "baseline" if entry.name == self.baseline else other
-            arms.append(Side(entry.name, role, entry, entry.source))
+        arms = list(self.sides) or [self._side(name) for name in self.implementations]
         twin = self.twin
         if self.slowed:
             arms.append(replace(twin, name=f"{twin.name}-slowed", role="alternative", slowed=self.slowed))
@@ -89,15 +88,47 @@ class Selection:
     @property
     def twin(self) -> Side:
         """The baseline, which a control repeats."""
-        return next((side for side in self.sides if side.role == "baseline"), None) or next(
-            Side(entry.name, "baseline", entry, entry.source)
-            for entry in self.implementations
-            if entry.name == self.baseline
-        )
+        return next((side for side in self.sides if side.role == "baseline"), None) or self._side(self.baseline)
+
+    def _side(self, name: str) -> Side:
+        other: Role = "alternative" if name in self.alternatives else "candidate"
+        source = next(iter(self.named(name).values())).source
+        return Side(name, "baseline" if name == self.baseline else other, name, source)
+
+    @property
+    def entries(self) -> tuple[Implementation, ...]:
+        """Every implementation that runs, of every op."""
+        return tuple(entry for name in self.implementations for entry in self.named(name).values())
+
+    def named(self, name: str) -> Mapping[str, Implementation]:
+        """Return the implementation of that name of each op that has one, by op."""
+        return fitting.named(self.ops, name)
+
+    def obstacle(self, side: Side, case: Case) -> str | None:
+        """Return why an arm is not tried on a case, or None; what is timed beside the ops runs in every arm."""
+        if case.op not in self.ops:
+            return None
+        entry = self.named(side.implementation).get(case.op.name)
+        missing = f"{case.op.name} has no implementation {side.implementation!r}"
+        return missing if entry is None else entry.obstacle(case.direction)
+
+    def workload(self, case: Case) -> str:
+        """Return the name of a case's workload."""
+        return workloads.named(case, self.ops) if case.op in self.ops else case.name
+
+    @property
+    def title(self) -> str:
+        """The ops, as one text."""
+        return ", ".join(op.name for op in self.ops)
+
+    @property
+    def seed(self) -> int:
+        """The seed that inputs of every op are drawn from."""
+        return self.ops[0].seed
 
     def words(self, side: Side, *, is_recorded: bool = False) -> tuple[str, ...]:
         """Return a worker's arguments; as a record holds them, the name of a source stands for its folder."""
-        named = ("--op", self.op.name, "--implementation", side.implementation.name)
+        named = ("--op", *(op.name for op in self.ops), "--implementation", side.implementation)
         proved = ("--prove", side.proved, "--source", side.source) if side.proved else ()
         origin = ("--origin", side.source if is_recorded else side.origin) if side.origin else ()
         slowed = ("--slowed", f"{side.slowed:g}") if side.slowed else ()
@@ -107,21 +138,26 @@ class Selection:
 def parser() -> argparse.ArgumentParser:
     """Return the command's options."""
     made = argparse.ArgumentParser(
-        prog=f"python -m {NAME}", description="Gate and time implementations of one op in interleaved processes."
+        prog=f"python -m {NAME}", description="Gate and time implementations of ops in interleaved processes."
     )
     what = made.add_argument_group("what to measure")
-    what.add_argument("--op", help="name of the op; --list shows all")
     what.add_argument(
-        "--implementations", nargs="+", metavar="NAME", help="which of its implementations; all unless given"
+        "--op", nargs="+", metavar="NAME", help="name of the op, or of several for one session; --list shows all"
+    )
+    what.add_argument(
+        "--implementations", nargs="+", metavar="NAME", help="which of their implementations; all unless given"
     )
     what.add_argument("--baseline", metavar="NAME", help="what the others are compared with; the first unless given")
     what.add_argument("--alternatives", nargs="+", default=[], metavar="NAME", help="implementations shown for context")
     what.add_argument(
-        "--shapes", nargs="+", metavar="SHAPE", help="such as b1-t512-h4-d64; the registered ones unless given"
+        "--shapes",
+        nargs="+",
+        metavar="SHAPE",
+        help="such as b1-t512-h4-d64, each for the ops whose dimensions it has; the registered ones unless given",
     )
     what.add_argument("--guards", nargs="+", default=[], metavar="SHAPE", help="shapes that must not get slower")
     what.add_argument("--directions", nargs="+", metavar="NAME", help="forward, forward-backward; all unless given")
-    what.add_argument("--dtype", help="the op's first unless given")
+    what.add_argument("--dtype", help="the first of the ops unless given")
     what.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="auto: where the op belongs")
     add_measuring(made)
     made.add_argument("--no-control", action="store_true", help="leave out the baseline's A/A twin")
@@ -132,7 +168,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="PERCENT",
         help="add an arm that is the baseline, slower by so much on purpose: what the harness must find",
     )
-    add_places(made, domain=DOMAIN, name="the op")
+    add_places(made, domain=DOMAIN, name="the op, where it is one,")
     instead = made.add_argument_group("instead of measuring")
     instead.add_argument("--list", action="store_true", help="list the ops, without importing torch")
     instead.add_argument("--format", choices=("text", "json"), default="text", help="of --list")
@@ -189,13 +225,13 @@ def selection(options: argparse.Namespace) -> Selection:
     Raises:
         UsageError: they make no measurement.
         UnknownNameError: a name that is none; it names the nearest.
-        UnsuitableError: the op does not run on the device asked for.
+        UnsuitableError: an op does not run on the device asked for.
     """
-    if options.op is None:
+    if not options.op:
         raise UsageError("no op is named", fix="give --op NAME; --list shows all")
-    op = find(options.op)
-    chosen = tuple(op.implementation(name) for name in options.implementations or [e.name for e in op.implementations])
-    names = [entry.name for entry in chosen]
+    ops = tuple(find(name) for name in options.op)
+    refuse_repeats("op", options.op)
+    names = fitting.implementations(ops, options.implementations or ())
     baseline = options.baseline or names[0]
     for name in (baseline, *options.alternatives):
         if name not in names:
@@ -207,20 +243,19 @@ def selection(options: argparse.Namespace) -> Selection:
         raise UsageError("--processes, --threads and --nurseries are at least 1")
     if not 0 <= options.slowed <= MOST_SLOWED_PERCENT:
         raise UsageError(f"--slowed is from 0 to {MOST_SLOWED_PERCENT} percent")
-    device = device_of(op, options.device)
-    dtype = options.dtype or op.dtypes[0]
-    shapes = [op.shape(text) for text in options.shapes] if options.shapes else list(op.shapes)
-    guards = [op.shape(text) for text in options.guards]
-    shapes += [shape for shape in guards if shape not in shapes]
-    cases = tuple(op.case(shape, dtype, way) for shape in shapes for way in options.directions or op.directions)
-    refuse_repeats("workload", [case.name for case in cases])
+    fitting.agreed("seed", {op.name: op.seed for op in ops})
+    device = fitting.agreed("device", {op.name: device_of(op, options.device) for op in ops}, "give --device")
+    dtype = options.dtype or fitting.agreed("first dtype", {op.name: op.dtypes[0] for op in ops}, "give --dtype")
+    guards = fitting.guards(ops, options.guards)
+    cases = _cases(ops, options, guards, dtype)
+    refuse_repeats("workload", [workloads.named(case, ops) for case in cases])
     return Selection(
-        op=op,
-        implementations=chosen,
+        ops=ops,
+        implementations=names,
         baseline=baseline,
         alternatives=tuple(options.alternatives),
         cases=cases,
-        guards=tuple(shape.name for shape in guards),
+        guards=tuple(dict.fromkeys(shape.name for shapes in guards.values() for shape in shapes)),
         dtype=dtype,
         device=device,
         has_control=not options.no_control,
@@ -231,6 +266,33 @@ def selection(options: argparse.Namespace) -> Selection:
         nurseries=options.nurseries,
         slowed=options.slowed / 100,
     )
+
+
+def _cases(
+    ops: Sequence[Op], options: argparse.Namespace, guards: Mapping[str, Sequence[Shape]], dtype: str
+) -> tuple[Case, ...]:
+    """Return the cases of each op in turn, those of its guards last."""
+    shapes = fitting.shapes(ops, options.shapes or ())
+    ways = fitting.directions(ops, options.directions or ())
+    return tuple(
+        op.case(shape, dtype, way)
+        for op in ops
+        for shape in (*shapes[op.name], *(guard for guard in guards[op.name] if guard not in shapes[op.name]))
+        for way in ways[op.name]
+    )
+
+
+def log_title(options: argparse.Namespace, chosen: Selection) -> str:
+    """Return the second part of the log's name.
+
+    Raises:
+        UsageError: several ops have no name in common, and none is given.
+    """
+    if options.name:
+        return str(options.name)
+    if len(chosen.ops) > 1:
+        raise UsageError("a session of several ops has no name", fix="give --name NAME")
+    return chosen.ops[0].name
 
 
 def start(device: Device) -> Literal["spawn", "fork"]:

@@ -15,7 +15,7 @@ from benchmarks.ops import gates
 from benchmarks.ops.gates import Mutation
 from benchmarks.ops.registry import Case, find
 from benchmarks.ops.selection import Selection
-from benchmarks.ops.worker import case_of
+from benchmarks.ops.workloads import case_of
 from benchmarks.privacy import scrubbed
 from evidence.errors import EvidenceError
 
@@ -25,13 +25,14 @@ class StrengthError(EvidenceError):
 
 
 def measure(chosen: Selection, environment: Mapping[str, str], root: Path) -> Mapping[str, Mutation]:
-    """Try the mutants in a process of their own, on the smallest case of each gate of the selection's op.
+    """Try the mutants in a process of their own, on the smallest case of each gate of the selection's one op.
 
     Raises:
         StrengthError: the implementation that is to be mutated fails itself.
     """
-    words = (chosen.op.name, chosen.implementations[0].name, chosen.dtype, chosen.device)
-    names = [case.name for case in smallest(chosen.op.name, chosen.cases)]
+    (op,) = chosen.ops
+    words = (op.name, chosen.implementations[0], chosen.dtype, chosen.device)
+    names = [case.name for case in smallest(op.name, chosen.cases)]
     command = [sys.executable, "-m", "benchmarks.ops.strength", *words, *names]
     done = subprocess.run(command, cwd=root, env=dict(environment), capture_output=True, text=True, check=False)
     if done.returncode:
@@ -58,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     op = find(name)
     found = {}
     for text in cases:
-        case = case_of(op, text, dtype)
+        case = case_of(text, (op,), dtype)
         tried = gates.mutation(case, op.implementation(implementation), device)
         found[gates.gate_name(case)] = (tried.tried, tried.survivors)
     sys.stdout.write(json.dumps(found) + "\n")

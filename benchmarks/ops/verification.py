@@ -15,10 +15,22 @@ from benchmarks.ops import control
 from benchmarks.ops.registry import Direction, Implementation, Op, find
 from benchmarks.ops.selection import DOMAIN, Selection, add_measuring, device_of, refuse_repeats, start
 from benchmarks.options import UsageError, add_places
+from benchmarks.profile.collection import TOOLS, Tool
 from evidence.errors import UnknownNameError
 
 NAME = "benchmarks.ops.verify"
+SIDES = ("candidate", "baseline")
 MODES: Mapping[str, Direction] = {"fwd": "forward", "bwd": "backward", "fwdbwd": "forward-backward"}
+
+
+@dataclass(frozen=True, slots=True)
+class Profiling:
+    """Which of what was timed is profiled, and by what."""
+
+    tools: tuple[Tool, ...]
+    workloads: tuple[str, ...]
+    roles: tuple[str, ...]
+    """Of arms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +47,18 @@ class Verification:
     has_tests: bool
     """Whether the frozen tests are run; the numeric gate always is."""
     has_mutants: bool
-    has_profile: bool
+    profiling: Profiling | None
+    """None: nothing is profiled."""
+
+    @property
+    def has_profile(self) -> bool:
+        """Whether anything is profiled."""
+        return self.profiling is not None
 
     @property
     def op(self) -> Op:
         """The op."""
-        return self.selection.op
+        return self.selection.ops[0]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -66,13 +84,21 @@ def parser() -> argparse.ArgumentParser:
     gate.add_argument("--no-gate", action="store_true", help="leave out the frozen tests: a signal, never evidence")
     gate.add_argument("--mutants", action="store_true", help="count the faulty variants that the numeric gate refuses")
     add_measuring(made)
-    made.add_argument("--profile", action="store_true", help="profile what was timed as well")
+    _add_profiling(made)
     add_places(made, domain=DOMAIN, name="verify_OP")
     instead = made.add_argument_group("instead of measuring")
     instead.add_argument("--list", action="store_true", help="list the ops, without importing torch")
     instead.add_argument("--format", choices=("text", "json"), default="text", help="of --list")
     instead.add_argument("--dry-run", action="store_true", help="print what a run would do")
     return made
+
+
+def _add_profiling(made: argparse.ArgumentParser) -> None:
+    group = made.add_argument_group("the profile")
+    group.add_argument("--profile", action="store_true", help="profile what was timed as well")
+    group.add_argument("--profile-by", nargs="+", choices=TOOLS, help="all that the device has unless given")
+    group.add_argument("--profile-shapes", nargs="+", metavar="SHAPE", help="all that are timed unless given")
+    group.add_argument("--profile-sides", nargs="+", choices=SIDES, help="both unless given")
 
 
 def resolve(options: argparse.Namespace) -> Verification:
@@ -98,7 +124,7 @@ def resolve(options: argparse.Namespace) -> Verification:
         gate_k=options.gate_k,
         has_tests=not options.no_gate,
         has_mutants=options.mutants,
-        has_profile=options.profile,
+        profiling=_profiling(options, op),
     )
 
 
@@ -129,8 +155,8 @@ def _selection(options: argparse.Namespace, op: Op, implementation: Implementati
     refuse_repeats("workload", [case.name for case in cases])
     beside = (control.case(dtype, device),) if options.base else ()
     return Selection(
-        op=op,
-        implementations=(implementation,),
+        ops=(op,),
+        implementations=(implementation.name,),
         baseline=implementation.name,
         alternatives=(),
         cases=(*cases, *beside),
@@ -143,6 +169,26 @@ def _selection(options: argparse.Namespace, op: Op, implementation: Implementati
         sharing=options.sharing,
         start=options.start or start(device),
         nurseries=options.nurseries,
+    )
+
+
+def _profiling(options: argparse.Namespace, op: Op) -> Profiling | None:
+    narrowed = [options.profile_by, options.profile_shapes, options.profile_sides]
+    if not options.profile:
+        if any(narrowed):
+            raise UsageError("what to profile is said, and not that anything is", fix="give --profile")
+        return None
+    timed = {shape.name for shape in ([op.shape(text) for text in options.shapes] if options.shapes else op.shapes)}
+    wanted = [op.shape(text).name for text in options.profile_shapes or sorted(timed)]
+    for name in wanted:
+        if name not in timed:
+            raise UnknownNameError("shape that is timed", name, sorted(timed))
+    modes = [MODES[mode] for mode in options.modes] if options.modes else list(op.directions)
+    device = device_of(op, options.device)
+    return Profiling(
+        tools=tuple(options.profile_by or (TOOLS if device == "cuda" else TOOLS[:1])),
+        workloads=tuple(op.case(name, options.dtype or op.dtypes[0], mode).name for name in wanted for mode in modes),
+        roles=tuple(options.profile_sides or SIDES),
     )
 
 

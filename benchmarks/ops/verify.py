@@ -14,6 +14,7 @@ import shlex
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,7 +33,6 @@ from benchmarks.ops.tiers import tiers
 from benchmarks.ops.verification import NAME, Verification, gate_file, mode_of, parser, resolve
 from benchmarks.options import UnsuitableError
 from benchmarks.profile.attachment import attach
-from benchmarks.profile.collection import Tool
 from evidence.errors import EvidenceError
 from evidence.schema import Passed, Record, Unavailable
 from evidence.store import RECORD_NAME, save
@@ -109,23 +109,25 @@ def _main(options: argparse.Namespace, words: Sequence[str], began_s: float) -> 
 
 def _verify(run: _Run, pair: Pair) -> Exit:
     _say_sides(run, pair)
-    judged = _tests(run, pair)
+    with ThreadPoolExecutor(max_workers=1) as background:
+        # Both import torch and neither is timed; a worker measures what its timer adds itself.
+        answer = background.submit(_probe, run)
+        judged = _tests(run, pair, answer)
     logs = Path(run.options.logs) if run.options.log else None
     if run.blockers and first(run.blockers) not in (Exit.SUBSET_GATE, Exit.NO_GATE):
         if logs is not None and judged is not None:
-            _keep_rejected(run, pair, judged, logs)
+            _keep_rejected(run, pair, judged, logs, answer)
         return run.end()
-    made = _plan(run, pair)
+    made = _plan(run, pair, answer.result())
     run.say("timing", f"{made.header.method.processes} processes a cell, interleaved")
     chosen = replace(run.asked.selection, sides=sides(run.asked, pair))
 
     def finished(record: Record) -> tuple[Record, Mapping[str, bytes]]:
         """Add what was known before the session, and what is asked for after it."""
         told, artifacts = tested.with_tests(record, judged)
-        if not run.asked.has_profile:
+        if run.asked.profiling is None:
             return told, artifacts
-        tools: tuple[Tool, ...] = ("torch", "ncu") if chosen.device == "cuda" else ("torch",)
-        profiled, more = attach(told, take(chosen, told, made.environment, tools))
+        profiled, more = attach(told, take(chosen, told, made.environment, run.asked.profiling))
         return profiled, {**artifacts, **more}
 
     record = command.measured(made, logs, finished)
@@ -133,10 +135,10 @@ def _verify(run: _Run, pair: Pair) -> Exit:
     return run.end()
 
 
-def _keep_rejected(run: _Run, pair: Pair, judged: Judged, logs: Path) -> None:
+def _keep_rejected(run: _Run, pair: Pair, judged: Judged, logs: Path, answer: Future[probe.Answer]) -> None:
     """Keep what the tests said, without a timing, where the machine can be captured."""
     try:
-        made = _plan(run, pair)
+        made = _plan(run, pair, answer.result())
     except UnsuitableError as error:
         run.say("note", f"no record is kept: {error.message}")
         return
@@ -152,8 +154,12 @@ def _say_sides(run: _Run, pair: Pair) -> None:
         run.say("note", note)
 
 
-def _tests(run: _Run, pair: Pair) -> Judged | None:
-    """Run the frozen tests on the candidate, and hold what they consist of to the baseline."""
+def _tests(run: _Run, pair: Pair, answer: Future[probe.Answer]) -> Judged | None:
+    """Run the frozen tests on the candidate, and hold what they consist of to the baseline.
+
+    Raises:
+        UnsuitableError: all were skipped for want of the device that `answer` does not find.
+    """
     asked = run.asked
     if not asked.has_tests:
         run.blockers.append(Blocker(Exit.NO_GATE, "--no-gate: the frozen tests were not run"))
@@ -175,7 +181,7 @@ def _tests(run: _Run, pair: Pair) -> Judged | None:
     if judged.blocker is not None:
         if judged.blocker.code is Exit.ALL_SKIPPED and asked.selection.device == "cuda":
             # Where there is no accelerator its tests skip themselves; then that is what is missing.
-            _probe(run, variables(asked.selection, os.environ))
+            answer.result()
         run.blockers.append(judged.blocker)
         return judged
     if isinstance(judged.outcome, Passed):
@@ -192,8 +198,9 @@ def _proved(asked: Verification, pair: Pair) -> str:
     return "" if package in _UNPROVED and not is_elsewhere else package
 
 
-def _probe(run: _Run, environment: Mapping[str, str]) -> probe.Answer:
+def _probe(run: _Run) -> probe.Answer:
     chosen = run.asked.selection
+    environment = variables(chosen, os.environ)
     timer = TIMERS[run.options.timer] if run.options.timer else ""
     try:
         return probe.ask(chosen.device, timer, chosen.threads, root=ROOT, environment=environment)
@@ -211,16 +218,16 @@ def sides(asked: Verification, pair: Pair) -> tuple[Side, ...]:
     source, folder = pair.candidate.source, pair.candidate.folder
     origin = "" if folder is None else str(folder)
     if pair.baseline is None:
-        return (Side(implementation.name, "baseline", implementation, source.name, proved, origin),)
+        return (Side(implementation.name, "baseline", implementation.name, source.name, proved, origin),)
     other = "" if pair.baseline.folder is None else str(pair.baseline.folder)
     name = f"{implementation.name}-baseline"
     return (
-        Side(name, "baseline", implementation, pair.baseline.source.name, proved, other),
-        Side(implementation.name, "candidate", implementation, source.name, proved, origin),
+        Side(name, "baseline", implementation.name, pair.baseline.source.name, proved, other),
+        Side(implementation.name, "candidate", implementation.name, source.name, proved, origin),
     )
 
 
-def _plan(run: _Run, pair: Pair) -> session.Plan:
+def _plan(run: _Run, pair: Pair, answer: probe.Answer) -> session.Plan:
     options, asked = run.options, run.asked
     chosen: Selection = replace(asked.selection, sides=sides(asked, pair))
     environment = variables(chosen, os.environ)
@@ -232,7 +239,6 @@ def _plan(run: _Run, pair: Pair) -> session.Plan:
         environment=environment,
         destinations=("--logs", "--repo"),
     )
-    answer = _probe(run, environment)
     sources = [pair.candidate.source] + ([] if pair.baseline is None else [pair.baseline.source])
     strengths = strength.measure(chosen, environment, ROOT) if asked.has_mutants else {}
     for name, found in strengths.items():

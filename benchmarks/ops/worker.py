@@ -1,21 +1,22 @@
-"""Owns one worker process of an op session: gates or times one implementation on the workloads of its job.
+"""Owns one worker process of an op session: gates or times one arm on the workloads of its job.
 
-`python -m benchmarks.ops.worker --op OP --implementation NAME --dtype DTYPE --device DEVICE`. The job comes on stdin
-and messages go to stdout, see `benchmarks.protocol`; whatever libraries print goes to stderr. With `--origin DIR` the
-package that `--prove` names is imported from there, and what was loaded of it is told with every measurement.
+`python -m benchmarks.ops.worker --op OP [OP …] --implementation NAME --dtype DTYPE --device DEVICE`. The job comes on
+stdin and messages go to stdout, see `benchmarks.protocol`; whatever libraries print goes to stderr. With `--origin DIR`
+the package that `--prove` names is imported from there, and what was loaded of it is told with every measurement.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import importlib
 import importlib.util
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +24,13 @@ from benchmarks import protocol
 from benchmarks.conversation import Conversation
 from benchmarks.ops import control, gates, inputs
 from benchmarks.ops.calls import bind, load
+from benchmarks.ops.fitting import named
 from benchmarks.ops.origins import proof, redirect
 from benchmarks.ops.planted import slowed
-from benchmarks.ops.registry import DIRECTION_SUFFIXES, Case, Implementation, Op, find
+from benchmarks.ops.registry import Case, Device, Implementation, Op, OpError, find
 from benchmarks.ops.selection import SLOWED, percent
-from benchmarks.timing import Rotation, Timer, Timing, make, timed
+from benchmarks.ops.workloads import case_of
+from benchmarks.timing import Call, Rotation, Timer, Timing, make, timed
 from evidence.errors import EvidenceError, UnknownNameError
 from evidence.schema import Samples, Setting
 
@@ -37,38 +40,33 @@ if TYPE_CHECKING:
     Outputs = tuple[torch.Tensor, ...]
 
 _IMPORTED = ("torch", "torch.utils.benchmark", "numpy", "triton", "triton.testing")
-"""What timers and gates import when they first need it."""
 _STATUS = Path("/proc/self/status")
 _RESET_PEAK = Path("/proc/self/clear_refs")
 _HIGH_WATER = re.compile(r"^VmHWM:\s*(\d+) kB$", re.MULTILINE)
 _PEAK_RESIDENT = "5"
 """What resets the kernel's high-water mark of a process when written to its clear_refs (proc(5))."""
-_PREPARED: dict[tuple[str, ...], tuple[Op, Implementation]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a worker runs: the ops of the session, and the implementation of each that has the one asked for."""
+
+    ops: tuple[Op, ...]
+    of_op: Mapping[str, Implementation]
+
+
+_PREPARED: dict[tuple[str, ...], Chosen] = {}
 """What a nursery chose before it was forked, by its arguments: an origin is chosen once."""
 
 
-def case_of(op: Op, workload: str, dtype: str) -> Case:
-    """Return the case that a workload's name, such as `b1-t512-h4-d64-fwd`, stands for.
-
-    Raises:
-        UnknownNameError: the name is none of this op's.
-    """
-    shape, _, suffix = workload.rpartition("-")
-    for direction, known in DIRECTION_SUFFIXES.items():
-        if known == suffix:
-            return op.case(shape, dtype, direction)
-    raise UnknownNameError(f"workload of {op.name}", workload, [case.name for case in op.cases()])
-
-
 class OpWorker:
-    """One implementation on one device."""
+    """One implementation of each of some ops, on one device."""
 
     def __init__(
         self,
-        op: Op,
-        implementation: Implementation,
+        chosen: Chosen,
         dtype: str,
-        device: str,
+        device: Device,
         session: Conversation,
         *,
         proved: str = "",
@@ -76,46 +74,62 @@ class OpWorker:
         slowed: float = 0.0,
     ) -> None:
         """Say what to run; nothing is imported yet."""
-        self._op, self._implementation, self._dtype = op, implementation, dtype
-        self._device, self._session = device, session
+        self._chosen, self._dtype, self._device, self._session = chosen, dtype, device, session
         self._proved, self._origin, self._slowed = proved, origin, slowed
 
     def run(self, job: protocol.Job) -> None:
-        """Do every assignment; one that raises is told of, and the next one begins."""
+        """Do every assignment, in order."""
         import torch
 
         torch.set_num_threads(job.threads)
         timer = make(job.timer, job.threads) if job.phase == "timing" else None
         for index, assignment in enumerate(job.assignments):
-            try:
-                case = self._case(assignment.workload)
-                if timer is None:
-                    self._gate(case)
-                else:
-                    self._time(case, assignment, timer, job, is_first=index == 0)
-            except Exception as error:  # noqa: BLE001 - whatever a kernel raises is the finding of its cell
-                self._session.say(_failed(assignment.workload, job.phase, error))
-            gc.collect()
-            if self._device == "cuda":
-                torch.cuda.empty_cache()
+            self.attend(assignment, timer, job, is_first=index == 0)
+
+    def attend(
+        self, assignment: protocol.Assignment, timer: Timer | None, job: protocol.Job, *, is_first: bool
+    ) -> None:
+        """Gate one workload, or time it with a timer. What it raises is told of; nothing of it stays on the device."""
+        import torch
+
+        try:
+            case = self._case(assignment.workload)
+            if timer is None:
+                self._gate(case, assignment.workload)
+            else:
+                self._time(case, assignment, timer, job, is_first=is_first)
+        except Exception as error:  # noqa: BLE001 - whatever a kernel raises is the finding of its cell
+            self._session.say(_failed(assignment.workload, job.phase, error))
+        gc.collect()
+        if self._device == "cuda":
+            torch.cuda.empty_cache()
 
     def _case(self, workload: str) -> Case:
-        beside = control.case(self._dtype, self._op.device)
-        return beside if workload == beside.name else case_of(self._op, workload, self._dtype)
+        beside = control.case(self._dtype, self._device)
+        return beside if workload == beside.name else case_of(workload, self._chosen.ops, self._dtype)
+
+    def _is_own(self, case: Case) -> bool:
+        """Whether a case is of the ops that are measured; the control's code is the harness's own in every arm."""
+        return case.op in self._chosen.ops
 
     def _implementation_of(self, case: Case) -> Implementation:
-        return self._implementation if case.op is self._op else case.op.implementations[0]
+        return self._chosen.of_op[case.op.name] if self._is_own(case) else case.op.implementations[0]
 
-    def _proof(self, case: Case) -> tuple[Setting, ...]:
-        """Return which code ran, after it did; the control's is the harness's own in every arm."""
-        return (proof(self._proved, self._origin),) if self._proved and case.op is self._op else ()
+    def _ran(self, case: Case) -> tuple[Setting, ...]:
+        """Return which code ran, after it did, where the arm alone does not tell."""
+        if not self._is_own(case):
+            return ()
+        proved = (proof(self._proved, self._origin),) if self._proved else ()
+        is_one_of_several = len({entry.target for entry in self._chosen.of_op.values()}) > 1
+        target = (Setting(name="target", value=self._implementation_of(case).target),) if is_one_of_several else ()
+        return (*proved, *target)
 
-    def _gate(self, case: Case) -> None:
-        self._session.say(protocol.Ready(workload=case.name))
+    def _gate(self, case: Case, workload: str) -> None:
+        self._session.say(protocol.Ready(workload=workload))
         self._session.hear()
         outcome = gates.verify(case, self._implementation_of(case), self._device)
-        self._proof(case)
-        self._session.say(protocol.Judged(workload=case.name, phase="before", outcome=outcome))
+        self._ran(case)
+        self._session.say(protocol.Judged(workload=workload, phase="before", outcome=outcome))
 
     def _time(
         self, case: Case, assignment: protocol.Assignment, timer: Timer, job: protocol.Job, *, is_first: bool
@@ -127,27 +141,27 @@ class OpWorker:
         ran, peak_bytes = self._first_call(lambda: call(sets[0]), timer, is_alone=len(job.assignments) == 1)
         rotation = Rotation(call, sets)
         clocked, planted = self._clocked(rotation, timer)
-        self._session.say(protocol.Ready(workload=case.name))
+        self._session.say(protocol.Ready(workload=assignment.workload))
         self._session.hear()
         timing = timed(clocked, proof=assignment.proof, timer=timer, rules=job.rules(is_first=is_first))
-        self._session.say(_sampled(case.name, timing, (*ran, *planted, *self._proof(case)), peak_bytes))
+        self._session.say(_sampled(assignment.workload, timing, (*ran, *planted, *self._ran(case)), peak_bytes))
         if assignment.is_rechecked:
-            self._recheck(case, rotation, sets)
+            self._recheck(case, assignment.workload, rotation, sets)
 
-    def _clocked(self, call: Callable[[], object], timer: Timer) -> tuple[Callable[[], object], tuple[Setting, ...]]:
-        """Return what is timed, which is longer than the call in an arm slower on purpose, and what was added."""
+    def _clocked(self, call: Call, timer: Timer) -> tuple[Call, tuple[Setting, ...]]:
+        """Return what is timed, and what tells it from the call: in an arm that is slower on purpose it is longer."""
         if not self._slowed:
             return call, ()
         longer = slowed(call, self._slowed, timer, self._device)
         return longer, (Setting(name=SLOWED, value=percent(self._slowed)), *longer.settings)
 
     def _recheck(
-        self, case: Case, rotation: Rotation[inputs.InputSet, Outputs], sets: Sequence[inputs.InputSet]
+        self, case: Case, workload: str, rotation: Rotation[inputs.InputSet, Outputs], sets: Sequence[inputs.InputSet]
     ) -> None:
         """Judge what the timed calls returned last on each input set."""
         outputs = {sets[index].seed: produced for index, produced in rotation.last.items()}
         outcome = gates.recheck(case, self._implementation_of(case), outputs, self._device)
-        self._session.say(protocol.Judged(workload=case.name, phase="timed-outputs", outcome=outcome))
+        self._session.say(protocol.Judged(workload=workload, phase="timed-outputs", outcome=outcome))
 
     def _first_call(
         self, call: Callable[[], object], timer: Timer, *, is_alone: bool
@@ -238,7 +252,8 @@ def _failed(workload: str, phase: str, error: Exception) -> protocol.Failed:
 
 def _asked(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks.ops.worker")
-    for option in ("--op", "--implementation", "--dtype", "--device"):
+    parser.add_argument("--op", nargs="+", required=True)
+    for option in ("--implementation", "--dtype", "--device"):
         parser.add_argument(option, required=True)
     for option in ("--prove", "--source", "--origin"):
         parser.add_argument(option, default="")
@@ -246,25 +261,40 @@ def _asked(words: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def _chosen(asked: argparse.Namespace) -> tuple[Op, Implementation]:
+def _chosen(asked: argparse.Namespace) -> Chosen:
     """Return what is asked for; its code is found in its origin from now on."""
-    op = find(asked.op)
-    implementation = op.implementation(asked.implementation)
+    ops = tuple(find(name) for name in asked.op)
+    of_op = named(ops, asked.implementation)
+    if not of_op:
+        raise UnknownNameError(
+            "implementation", asked.implementation, [e.name for op in ops for e in op.implementations]
+        )
     if asked.origin:
         redirect(asked.prove, Path(asked.origin))
     # Outcomes name the source of an arm, which is not what is installed here where the code comes from elsewhere.
-    return op, replace(implementation, package=asked.source) if asked.source else implementation
+    sourced = {op: replace(entry, package=asked.source) if asked.source else entry for op, entry in of_op.items()}
+    return Chosen(ops, sourced)
 
 
-def prepare(words: Sequence[str]) -> None:
-    """Import what `main` will use, and run nothing of it: a nursery calls this before it is forked."""
-    asked = _asked(words)
+def import_libraries() -> None:
+    """Import what timers and gates import when they first need it, of what is installed."""
     for module in _IMPORTED:
         if importlib.util.find_spec(module.partition(".")[0]) is not None:
             importlib.import_module(module)
-    _PREPARED[tuple(words)] = op, implementation = _chosen(asked)
-    for entry in (op.reference, implementation):
-        load(entry.target)
+
+
+def prepare(words: Sequence[str]) -> None:
+    """Import what `main` will use, and run nothing of it: a nursery calls this before it is forked.
+
+    Code of one of several ops that cannot be imported is left to the processes: there it is the finding of its cells.
+    """
+    asked = _asked(words)
+    import_libraries()
+    _PREPARED[tuple(words)] = chosen = _chosen(asked)
+    for op in chosen.ops:
+        with contextlib.suppress(*((ImportError, OpError) if len(chosen.ops) > 1 else ())):
+            for entry in (op.reference, *((chosen.of_op[op.name],) if op.name in chosen.of_op else ())):
+                load(entry.target)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -272,10 +302,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = tuple(sys.argv[1:] if argv is None else argv)
     asked = _asked(words)
     session = Conversation.over_stdio()
-    op, implementation = _PREPARED.get(words) or _chosen(asked)
     worker = OpWorker(
-        op,
-        implementation,
+        _PREPARED.get(words) or _chosen(asked),
         asked.dtype,
         asked.device,
         session,

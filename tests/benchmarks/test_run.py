@@ -12,8 +12,10 @@ from statistics import median
 import pytest
 
 from benchmarks.ops.run import main
+from benchmarks.ops.runner import RUNNER
 from benchmarks.timing import TORCH_TIMER
-from evidence.schema import Record, Timed
+from evidence import runners
+from evidence.schema import GitSource, Record, Setting, Skipped, Timed
 from evidence.store import Loaded, Store
 
 torch = pytest.importorskip("torch")
@@ -53,6 +55,58 @@ def between_windows_s(record: Record) -> float:
         (p.started_s, p.ended_s) for cell in record.cells if isinstance(cell, Timed) for p in cell.processes
     )
     return median(later[0] - earlier[1] for earlier, later in pairwise(windows))
+
+
+SEVERAL = ("linear_attn", "simple_gla", "kda")
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory) -> Record:
+    """The record of one real session of three ops, forked, one process an arm and round."""
+    logs = tmp_path_factory.mktemp("several")
+    more = ("--name", "linear", "--start", "fork", "--nurseries", "1", "--op", *SEVERAL)
+    return measure(logs, *more).record
+
+
+def test_several_ops_share_one_session(several):
+    assert [arm.name for arm in several.arms] == ["recurrent", "chunk", "parallel"]
+    assert [load.name for load in several.workloads] == [f"{op}-b1-t64-h2-d16-fwd" for op in SEVERAL]
+    assert [load.op for load in several.workloads] == list(SEVERAL)
+    ends = {(cell.arm, cell.workload): cell for cell in several.cells}
+    for op in SEVERAL:
+        for arm in ("recurrent", "chunk"):
+            cell = ends[arm, f"{op}-b1-t64-h2-d16-fwd"]
+            assert isinstance(cell, Timed)
+            assert cell.gate.gate == f"{op}-fp32-forward"
+            assert len(cell.processes) == 2
+    skipped = ends["parallel", "kda-b1-t64-h2-d16-fwd"]
+    assert isinstance(skipped, Skipped)
+    assert skipped.reason == "kda has no implementation 'parallel'"
+
+
+def test_an_arm_of_several_ops_says_in_each_cell_what_ran(several):
+    arms = {arm.name: arm for arm in several.arms}
+    assert arms["recurrent"].implementation == "benchmarks.ops.definitions:recurrent"
+    assert arms["parallel"].implementation == "fla.ops.simple_gla.naive:naive_parallel_simple_gla"
+    cell = several.cell("chunk", "kda-b1-t64-h2-d16-fwd")
+    assert isinstance(cell, Timed)
+    assert Setting(name="target", value="fla.ops.kda.naive:naive_chunk_kda") in cell.ran
+
+
+def test_a_record_of_several_ops_depends_on_the_definition_of_each(several):
+    paths = {one.path for source in several.sources if isinstance(source, GitSource) for one in source.paths}
+    assert paths == {f"benchmarks/ops/definitions/{op}.py" for op in SEVERAL}
+
+
+def test_the_command_of_several_ops_measures_what_its_record_shows(several):
+    assert several.provenance is not None
+    options = runners.parse(RUNNER, several.provenance.argv[3:])
+    assert options is not None
+    configuration = RUNNER.configuration(options)
+    assert configuration is not None
+    shown = RUNNER.recorded(several)
+    assert {name: configuration[name] for name in shown} == shown
+    assert configuration["--name"] == "linear"
 
 
 def test_forked_processes_measure_the_same_and_import_nothing(measured, tmp_path):
@@ -161,6 +215,11 @@ def test_a_dry_run_shows_the_plan_and_no_number_measured(capsys):
         (["--op", "linear_attn", "--shapes", "b1-t8-h1-d8", "b1-t8-h1-d8"], 2, "given twice"),
         (["--op", "linear_attn", "--directions", "sideways"], 2, "no direction"),
         (["--op", "linear_attn", "--dtype", "fp8"], 2, "no dtype"),
+        (["--op", "linear_attn", "linear_attn", "--name", "x"], 2, "given twice"),
+        (["--op", "linear_attn", "kda"], 2, "several ops has no name"),
+        (["--op", "linear_attn", "chunk_gla", "--name", "x"], 2, "the device is not one: linear_attn cpu, chunk_gla"),
+        (["--op", "linear_attn", "hgrn", "--name", "x", "--shapes", "b1-t8-h1-d8"], 2, "fits hgrn"),
+        (["--op", "linear_attn", "--slowed", "-2"], 2, "percent"),
         (["--op", "linear_attn", "--processes", "0"], 2, "at least 1"),
         (["--op", "linear_attn", "--nurseries", "0"], 2, "at least 1"),
         (["--op", "linear_attn", "--minimum-samples", "9", "--maximum-samples", "3"], 2, "minimum_samples"),

@@ -1,0 +1,1 @@
+"""Owns measuring inference engines: schedulers, features, quantisation and serving, each with its parity proven."""

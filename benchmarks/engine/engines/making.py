@@ -1,0 +1,25 @@
+"""Owns which engine an arm is served by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.engine.engines import Engine, EngineError
+from benchmarks.engine.study import Side
+
+
+def make(side: Side, model: Any) -> Engine:
+    """Return the engine of an arm over a built model; it is not open yet.
+
+    Raises:
+        EngineError: there is no such engine.
+    """
+    if side.engine == "static":
+        from benchmarks.engine.engines.static import StaticEngine
+
+        return StaticEngine(model)
+    if side.engine == "continuous":
+        from benchmarks.engine.engines.continuous import ContinuousEngine
+
+        return ContinuousEngine(model, dict(side.switches))
+    raise EngineError(f"no engine {side.engine!r}", fix="known: static, continuous")

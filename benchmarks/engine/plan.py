@@ -1,0 +1,176 @@
+"""Owns how a choice of study, model and workloads becomes a session's Plan."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from benchmarks import ROOT, capture, privacy
+from benchmarks.capture import Probed
+from benchmarks.engine import parity
+from benchmarks.engine.selection import WORKER, Selection
+from benchmarks.engine.study import TRANSFORMERS
+from benchmarks.options import UnsuitableError
+from benchmarks.session import Plan
+from benchmarks.standin import Facts
+from benchmarks.timing import Rules
+from evidence.importers.session_stream import Header, NotTried
+from evidence.schema import Arm, Gate, Method, Provenance, Rank, Setting, Unavailable
+
+CLOCK = "time.perf_counter"
+RULES = Rules(minimum_samples=1, maximum_samples=1, target_spread=None, budget_s=None, warm_up_s=0.0)
+"""One trial a process: the clock is the engine's own."""
+_SHARED = (
+    "one process of an arm measured all workloads in turn, each with an engine opened anew: they share its import, its "
+    "model, its device context and its allocator"
+)
+_MEASURED = (
+    "engines/__init__.py",
+    "engines/continuous.py",
+    "engines/static.py",
+    "features.py",
+    "load.py",
+    "models.py",
+    "parity.py",
+    "requests.py",
+    "worker.py",
+    "workloads.py",
+)
+
+
+def measured_paths(selection: Selection) -> tuple[str, ...]:
+    """Return this repository's files that a measurement depends on."""
+    study = selection.study.name.replace("-", "_") + ".py"
+    return tuple(f"benchmarks/engine/{path}" for path in (*_MEASURED, f"studies/{study}"))
+
+
+def not_tried(selection: Selection) -> tuple[NotTried, ...]:
+    """Return the cells in which a feature of the arm could not do anything."""
+    return tuple(
+        NotTried(arm=side.name, workload=load.name, reason=reason)
+        for side in selection.arms
+        for load in selection.loads
+        if (reason := side.obstacle(load, selection.device)) is not None
+    )
+
+
+def arms(selection: Selection, device: int | None) -> tuple[Arm, ...]:
+    """Return the arms on one device of the one host."""
+    program = privacy.program(sys.executable, ROOT)
+    baseline = selection.arms[0]
+    return tuple(
+        Arm(
+            name=side.name,
+            role=side.role,
+            control_of=baseline.name if side.role == "control" else None,
+            implementation=side.implementation,
+            source=side.source,
+            ranks=(Rank(host=capture.HOST, device=device, stack=capture.STACK),),
+            command=(program, "-m", WORKER, *selection.words(side, is_recorded=True)),
+            switches=tuple(Setting(name=name, value=value) for name, value in side.switches),
+            mechanism=side.mechanism,
+            outputs=side.outputs,
+        )
+        for side in selection.arms
+    )
+
+
+def gates(selection: Selection) -> tuple[Gate, ...]:
+    """Return what is asked of the arms: all of their tokens, or the share that is allowed those that may differ."""
+    shares = dict.fromkeys(1.0 if side.outputs == "same" else selection.agreement for side in selection.arms)
+    return tuple(parity.definition(selection.dtype, agreement=share, source=capture.REPOSITORY) for share in shares)
+
+
+def method(selection: Selection) -> Method:
+    """Return the method as planned; warm-up is completed by what was done."""
+    return Method(
+        name="engine-clock",
+        timer_requested=CLOCK,
+        timer_used=CLOCK,
+        fallback_reason=None,
+        timer_overhead_s=None,
+        warm_up_s=RULES.warm_up_s,
+        warm_up_calls=min(load.warm_up_requests for load in selection.loads),
+        flush_bytes=0,
+        allocates_outputs=True,
+        minimum_samples=RULES.minimum_samples,
+        maximum_samples=RULES.maximum_samples,
+        target_spread=None,
+        budget_s=None,
+        processes=selection.processes,
+        order="interleaved",
+    )
+
+
+def build(
+    selection: Selection,
+    *,
+    probed: Probed,
+    facts: Facts | None,
+    timelines: Path,
+    timeout_s: float,
+    ends_by_s: float | None,
+    provenance: Provenance,
+    withheld: Sequence[Unavailable],
+    environment: Mapping[str, str],
+    domain: str,
+    label: str,
+    limitations: Sequence[str],
+) -> Plan:
+    """Capture the machine and return the plan of a session that starts now.
+
+    Raises:
+        UnsuitableError: an accelerator is needed, and torch sees none.
+    """
+    machine = capture.machine(probed)
+    device = device_of(selection, machine)
+    started_at = datetime.now(UTC)
+    weights, vocabulary = selection.model.weights, selection.model.vocabulary
+    header = Header(
+        log=capture.log_name(domain, label, capture.device_slug(machine.host, device), started_at),
+        started_at=started_at,
+        provenance=provenance,
+        sources=(capture.git_source(ROOT, measured_paths(selection)), capture.package_source(TRANSFORMERS)),
+        hosts=(machine.host,),
+        stacks=(capture.stack(probed, ROOT),),
+        axes=selection.arrangement.axes,
+        arms=arms(selection, device),
+        workloads=tuple(load.described(weights, selection.dtype, vocabulary) for load in selection.loads),
+        metrics=selection.study.metrics,
+        method=method(selection),
+        gates=gates(selection),
+        unavailable=(*withheld, Unavailable(what="profile", reason="not taken in this run")),
+        limitations=(*limitations, _SHARED),
+        supersedes=(),
+    )
+    told = ("--timelines", str(timelines), "--timeout", f"{timeout_s:g}")
+    return Plan(
+        header=header,
+        commands={side.name: (sys.executable, "-m", WORKER, *selection.words(side), *told) for side in selection.arms},
+        environment=environment,
+        root=ROOT,
+        rules=RULES,
+        threads=selection.threads,
+        not_tried=not_tried(selection),
+        sharing="arm",
+        start=selection.start,
+        nurseries=selection.nurseries,
+        facts=facts,
+        ends_by_s=ends_by_s,
+        timeout_s=timeout_s,
+    )
+
+
+def device_of(selection: Selection, machine: capture.Machine) -> int | None:
+    """Return which of the host's accelerators is used; None for its processor.
+
+    Raises:
+        UnsuitableError: an accelerator is needed, and torch sees none.
+    """
+    if selection.device == "cpu":
+        return None
+    if not machine.devices:
+        raise UnsuitableError("torch sees no accelerator here", fix="leave out --device cuda, or use --dry-run")
+    return machine.devices[0]

@@ -1,0 +1,101 @@
+"""Owns what this runner says of its own commands, for the check: what a command measures, and what a record shows."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks import privacy
+from benchmarks.engine import selection
+from benchmarks.engine.study import Study, find
+from evidence.schema import Arm, Record
+
+_BRIEF = ("--processes", "2", "--nurseries", "1")
+_TOLD = ("--model", "--dtype", "--device", "--scale", "--agreement")
+"""What workers are told in so many words, and their commands show."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineRunner:
+    """`python -m benchmarks.engine.run`."""
+
+    def parser(self) -> argparse.ArgumentParser:
+        """Return its real parser."""
+        return selection.parser()
+
+    def configuration(self, options: Mapping[str, Any]) -> Mapping[str, str] | None:
+        """Return what a run measures and keeps, defaults written out."""
+        asked = argparse.Namespace(**options)
+        chosen = selection.selection(asked)
+        own = {f"--{name}": _set(values) for name, values in chosen.asked.more.items()}
+        found = {
+            "study": chosen.study.name,
+            "--model": chosen.model.name,
+            "--dtype": chosen.dtype,
+            "--device": chosen.device,
+            "--scale": chosen.asked.scale,
+            "--agreement": f"{chosen.agreement:g}",
+            "--arms": _set(side.name for side in chosen.arms if side.role != "control"),
+            "--workloads": _set(load.name for load in chosen.loads),
+            "--no-control": _said(all(side.role != "control" for side in chosen.arms)),
+            **own,
+            "--processes": str(chosen.processes),
+            "--threads": str(chosen.threads),
+            "--start": chosen.start,
+            **({"--nurseries": str(chosen.nurseries)} if chosen.start == "fork" else {}),
+            "--domain": asked.domain,
+            "--name": selection.log_label(chosen, asked.name),
+        }
+        return found if asked.dry_run else {**found, "--log": _said(asked.log)}
+
+    def recorded(self, record: Record) -> Mapping[str, str]:
+        """Return what a record shows of its configuration by itself: its workers were told the rest."""
+        study = _study(record)
+        words = record.arms[0].command
+        return {
+            "study": study.name,
+            **{option: _after(words, option) for option in _TOLD},
+            **{f"--{option.name}": _after(words, f"--{option.name}") for option in study.options},
+            "--arms": _set(arm.name for arm in record.arms if arm.role != "control"),
+            "--workloads": _set(load.name for load in record.workloads),
+            "--no-control": _said(all(arm.role != "control" for arm in record.arms)),
+            "--domain": record.log.partition("/")[0],
+        }
+
+    def variables(self, options: Mapping[str, Any], given: Mapping[str, str]) -> Mapping[str, str]:
+        """Return what a record would hold of variables that are given."""
+        chosen = selection.selection(argparse.Namespace(**options))
+        settings, _ = privacy.variables(selection.variables(chosen, given))
+        return {setting.name: setting.value for setting in settings if setting.name in given}
+
+    def rerun(self, words: Sequence[str], logs: Path, *, brief: bool) -> tuple[str, ...]:
+        """Return the words of the same run into another store; of options given twice the last one counts."""
+        return (*words, *(_BRIEF if brief else ()), *(() if "--log" in words else ("--log",)), "--logs", str(logs))
+
+
+def _study(record: Record) -> Study:
+    arm: Arm = record.arms[0]
+    return find(_after(arm.command, "--study"))
+
+
+def _after(words: Sequence[str], option: str) -> str:
+    """Return the values that follow an option, up to the next one."""
+    if option not in words:
+        return "none"
+    rest = words[words.index(option) + 1 :]
+    end = next((at for at, word in enumerate(rest) if word.startswith("--")), len(rest))
+    return _set(rest[:end])
+
+
+def _set(values: Iterable[str]) -> str:
+    return " ".join(sorted(set(values))) or "none"
+
+
+def _said(is_given: bool) -> str:
+    return "given" if is_given else "not given"
+
+
+RUNNER = EngineRunner()

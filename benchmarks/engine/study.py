@@ -1,0 +1,185 @@
+"""Owns what a study is: the arms it compares on which workloads, as data that a command and its workers read alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Literal
+
+from benchmarks.engine import features
+from benchmarks.engine.workloads import Load, Scale
+from evidence import discovery
+from evidence.errors import EvidenceError, UnknownNameError
+from evidence.schema import Metric
+from evidence.schema.arms import Role
+
+STATIC = "transformers.generation:GenerationMixin.generate"
+CONTINUOUS = "transformers.generation.continuous_batching:ContinuousBatchingManager"
+TRANSFORMERS = "transformers"
+
+METRICS = (
+    Metric(name="throughput", unit="token/s", better="higher", of="request", role="target"),
+    Metric(name="ttft", unit="s", better="lower", of="request", role="target"),
+    Metric(name="tpot", unit="s", better="lower", of="request", role="target"),
+    Metric(name="latency", unit="s", better="lower", of="request", role="target"),
+    Metric(name="wall_time", unit="s", better="lower", of="process", role="target"),
+    Metric(name="wasted_tokens", unit="1", better="lower", of="process", role="context"),
+    Metric(name="peak_memory", unit="B", better="lower", of="process", role="guard"),
+    Metric(name="token_agreement", unit="1", better="higher", of="gate", role="guard"),
+)
+"""What every study of an engine in this process measures."""
+
+
+class AxisError(EvidenceError):
+    """Arms that differ in more, or in less, than they declare."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One arm before anything is captured."""
+
+    name: str
+    role: Role
+    engine: Literal["static", "continuous"]
+    switches: tuple[tuple[str, str], ...]
+    """Every switch with its value, so that what an arm differs in shows."""
+    varies: tuple[str, ...] = ()
+    """The axes in which it differs from the baseline, and in no other."""
+    source: str = TRANSFORMERS
+
+    @property
+    def implementation(self) -> str:
+        """What runs, as `module:name`."""
+        return STATIC if self.engine == "static" else CONTINUOUS
+
+    @property
+    def features(self) -> tuple[features.Feature, ...]:
+        """What is switched on."""
+        return features.switched_on(self.switches)
+
+    @property
+    def mechanism(self) -> tuple[str, ...]:
+        """Counters that must be positive."""
+        return tuple(feature.mechanism for feature in self.features)
+
+    @property
+    def outputs(self) -> Literal["same", "may-differ"]:
+        """Whether its tokens may be other ones than the reference's."""
+        return "may-differ" if any(one.outputs == "may-differ" for one in self.features) else "same"
+
+    def obstacle(self, load: Load, device: str) -> str | None:
+        """Return why it is not tried on a workload; None if it is."""
+        reasons = (features.obstacle(feature, device, load.tags) for feature in self.features)
+        return next((reason for reason in reasons if reason is not None), None)
+
+    def again(self) -> Side:
+        """Return its control: the same in all but its name."""
+        return replace(self, name=f"{self.name}-again", role="control")
+
+
+def static(name: str, role: Role) -> Side:
+    """Return an arm of static batching, which has none of the switches on."""
+    return Side(name, role, "static", features.switches({}))
+
+
+def continuous(
+    name: str, role: Role, on: Mapping[str, str] = MappingProxyType({}), varies: tuple[str, ...] = ()
+) -> Side:
+    """Return an arm of continuous batching with these switches beside it."""
+    return Side(name, role, "continuous", features.switches({features.BATCHING.switch: "continuous", **on}), varies)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a command asks of a study."""
+
+    device: Literal["cpu", "cuda"]
+    scale: Scale
+    more: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Values of the study's own options, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """Arms on workloads; the first arm is the baseline."""
+
+    sides: tuple[Side, ...]
+    loads: tuple[Load, ...]
+    axes: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse arms that differ from the baseline in other axes than they declare.
+
+        Raises:
+            AxisError: naming the arm and the axes.
+        """
+        baseline = self.sides[0]
+        for side in self.sides[1:]:
+            found = _apart(baseline, side)
+            if found != frozenset(side.varies):
+                message = f"{side.name} differs from {baseline.name} in {_listed(found)}, and declares "
+                fix = "change one thing, or declare what is changed together"
+                raise AxisError(message + _listed(side.varies), fix=fix)
+            if undeclared := found - set(self.axes):
+                raise AxisError(f"{side.name} differs in {_listed(undeclared)}, which is no axis of the study")
+
+
+def _apart(one: Side, other: Side) -> frozenset[str]:
+    """Return the axes in which two arms differ, as `evidence.readings.differing` names them."""
+    mine, theirs = dict(one.switches), dict(other.switches)
+    axes = {name for name in mine.keys() | theirs.keys() if mine.get(name) != theirs.get(name)}
+    if one.implementation != other.implementation:
+        axes.add("implementation")
+    elif one.source != other.source:
+        axes.add("source")
+    return frozenset(axes)
+
+
+def _listed(names: Collection[str]) -> str:
+    return ", ".join(sorted(names)) or "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option of a study's own; it takes one value or more, as text."""
+
+    name: str
+    default: tuple[str, ...]
+    about: str
+    metavar: str
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """One command of the runner."""
+
+    command: tuple[str, ...]
+    """The words that name it: `scheduler continuous`."""
+    about: str
+    arrange: Callable[[Asked], Arrangement]
+    metrics: tuple[Metric, ...] = METRICS
+    options: tuple[Option, ...] = ()
+    processes: int = 6
+
+    @property
+    def name(self) -> str:
+        """What a log is named after, and how a worker is told of it."""
+        return "_".join(self.command[1:] or self.command)
+
+
+def studies() -> Mapping[str, Study]:
+    """Return every study by its name."""
+    return {study.name: study for study in discovery.instances("benchmarks.engine.studies", Study)}
+
+
+def find(name: str) -> Study:
+    """Return a study.
+
+    Raises:
+        UnknownNameError: there is none of that name.
+    """
+    known = studies()
+    if name not in known:
+        raise UnknownNameError("study", name, list(known))
+    return known[name]

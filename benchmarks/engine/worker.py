@@ -1,0 +1,218 @@
+"""Owns one worker process of an engine session: gates or times one arm on the workloads of its job.
+
+`python -m benchmarks.engine.worker --study NAME --arm NAME --model NAME …`. The job comes on stdin and messages go to
+stdout, see `benchmarks.protocol`; whatever libraries print goes to stderr. The study is arranged anew from its words.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import importlib
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks import protocol
+from benchmarks.capture import REPOSITORY
+from benchmarks.conversation import Conversation
+from benchmarks.engine import models, parity, timeline
+from benchmarks.engine.engines import Engine, EngineError
+from benchmarks.engine.engines.making import make
+from benchmarks.engine.load import Trial, drive
+from benchmarks.engine.study import Asked, Side, find
+from benchmarks.engine.workloads import AT_ONCE, Load
+from benchmarks.memory import peak_memory, reset_peak_memory
+from benchmarks.timing import rounded, watched_compilations
+from evidence.errors import EvidenceError, UnknownNameError
+from evidence.schema import Counter as Count
+from evidence.schema import Samples, Setting
+
+_IMPORTED = (
+    "torch",
+    "numpy",
+    "transformers",
+    "transformers.generation.continuous_batching.continuous_api",
+    "transformers.models.qwen3.modeling_qwen3",
+)
+"""What engines import when they first need it."""
+
+
+class MechanismError(EvidenceError):
+    """An arm whose feature did nothing: its times would stand under a name that promises more."""
+
+
+class EngineWorker:
+    """One arm, its model built when it is first needed."""
+
+    def __init__(self, asked: argparse.Namespace, session: Conversation) -> None:
+        """Arrange the study and find the arm in it; nothing is built yet."""
+        self._asked, self._session = asked, session
+        study = find(asked.study)
+        more = {option.name: tuple(getattr(asked, option.name.replace("-", "_"))) for option in study.options}
+        arrangement = study.arrange(Asked(asked.device, asked.scale, more))
+        self._side = _named(asked.arm, arrangement.sides)
+        self._loads = {one.name: one for one in arrangement.loads}
+        self._model = models.find(asked.model)
+        agreement = 1.0 if self._side.outputs == "same" else asked.agreement
+        self._gate = parity.definition(asked.dtype, agreement=agreement, source=REPOSITORY)
+        self._built: Any = None
+
+    def run(self, job: protocol.Job) -> None:
+        """Do every assignment; one that raises is told of, and the next one begins."""
+        import torch
+
+        torch.set_num_threads(job.threads)
+        for assignment in job.assignments:
+            try:
+                if job.phase == "gate":
+                    self._verify(self._loads[assignment.workload])
+                else:
+                    self._time(self._loads[assignment.workload], assignment)
+            except Exception as error:  # noqa: BLE001 - whatever an engine raises is the finding of its cell
+                self._session.say(_failed(assignment.workload, job.phase, error))
+            gc.collect()
+            if self._asked.device == "cuda":
+                torch.cuda.empty_cache()
+
+    def _build(self) -> Any:
+        if self._built is None:
+            self._built = models.build(self._model, self._asked.dtype, self._asked.device)
+        return self._built
+
+    def _verify(self, one: Load) -> None:
+        self._session.say(protocol.Ready(workload=one.name))
+        self._session.hear()
+        engine = make(self._side, self._build())
+        try:
+            engine.open(one.limits)
+            requests = one.drawn(self._model.vocabulary)
+            answers = parity.ask(engine, requests, concurrency=one.concurrency, timeout_s=self._asked.timeout)
+        finally:
+            engine.close()
+        outcome = parity.verify(self._build(), answers, self._gate, source=self._side.source, seed=one.seed)
+        self._session.say(protocol.Judged(workload=one.name, phase="before", outcome=outcome))
+
+    def _time(self, one: Load, assignment: protocol.Assignment) -> None:
+        if assignment.proof is None:
+            raise EvidenceError("no gate has passed, so nothing may be timed")
+        model = self._build()
+        reset_peak_memory(self._asked.device)
+        engine = make(self._side, model)
+        try:
+            engine.open(one.limits)
+            trial, sampled = self._measured(engine, one)
+        finally:
+            engine.close()
+        if self._asked.timelines and sampled.requests is not None:
+            timeline.write(Path(self._asked.timelines), trial, sampled.requests)
+        self._session.say(sampled)
+        if assignment.is_rechecked:
+            outcome = parity.recheck(model, trial, self._gate, source=self._side.source, seed=one.seed)
+            self._session.say(protocol.Judged(workload=one.name, phase="timed-outputs", outcome=outcome))
+
+    def _measured(self, engine: Engine, one: Load) -> tuple[Trial, protocol.Sampled]:
+        """Warm up, wait until it is this process's turn, and send the workload's requests once."""
+        vocabulary, timeout_s = self._model.vocabulary, self._asked.timeout
+        requests = one.drawn(vocabulary)
+        began_s = time.perf_counter()
+        warm = drive(engine, one.warm_up(vocabulary), AT_ONCE, timeout_s=timeout_s)
+        warm_up_s = time.perf_counter() - began_s
+        if warm.failures:
+            raise EngineError(f"warm-up: {warm.failures[0].message}")
+        gc.collect()
+        self._session.say(protocol.Ready(workload=one.name))
+        self._session.hear()
+        before = Counter(engine.counters())
+        with watched_compilations() as compilations:
+            trial = drive(engine, requests, one.arrival, one.starts_s(), timeout_s=timeout_s)
+        if len(trial.failures) == len(requests):
+            raise EngineError(f"no request was answered: {trial.failures[0].message}")
+        counts = {name: count - before[name] for name, count in engine.counters().items()}
+        if idle := [name for name in self._side.mechanism if not counts.get(name)]:
+            raise MechanismError(f"{', '.join(idle)}: counted nothing, so the arm did not do what its name says")
+        sampled = protocol.Sampled(
+            workload=one.name,
+            stopped="fixed",
+            compilations=compilations.count,
+            client_cpu_s=rounded(trial.client_cpu_s),
+            counters=tuple(Count(name=name, count=count) for name, count in sorted(counts.items())),
+            work=(),
+            samples=self._samples(trial, counts),
+            requests=trial.rows(),
+            ran=tuple(Setting(name=name, value=value) for name, value in sorted(self._ran(engine).items())),
+            timer_overhead_s=None,
+            warm_up_s=round(warm_up_s, 6),
+            warm_up_calls=len(warm.requests),
+        )
+        return trial, sampled
+
+    def _ran(self, engine: Engine) -> Mapping[str, str]:
+        return {**engine.settings(), "weights": models.fingerprint(self._build())}
+
+    def _samples(self, trial: Trial, counts: Mapping[str, int]) -> tuple[Samples, ...]:
+        peak_bytes = peak_memory(self._asked.device, is_alone=False)
+        values = {"wall_time": rounded(trial.wall_s), "wasted_tokens": float(counts["wasted_tokens"])}
+        if peak_bytes is not None:
+            values["peak_memory"] = float(peak_bytes)
+        return tuple(Samples(metric=name, rank=0, values=(value,)) for name, value in values.items())
+
+
+def _named(name: str, sides: Sequence[Side]) -> Side:
+    for side in sides:
+        if side.name == name:
+            return side
+    raise UnknownNameError("arm", name, [side.name for side in sides])
+
+
+def _failed(workload: str, phase: str, error: Exception) -> protocol.Failed:
+    import torch
+
+    causes = (error, error.__cause__)
+    is_oom = any(isinstance(one, torch.OutOfMemoryError | MemoryError) for one in causes)
+    lines = str(error).strip().splitlines() or ["no message"]
+    return protocol.Failed(
+        workload=workload,
+        cause="oom" if is_oom else "error",
+        phase="mechanism" if isinstance(error, MechanismError) else phase,
+        message=f"{type(error).__name__}: {lines[0]}",
+    )
+
+
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    """Read a worker's arguments, its study's own options among them."""
+    parser = argparse.ArgumentParser(prog="benchmarks.engine.worker")
+    for option in ("--study", "--arm", "--model", "--dtype", "--device", "--scale"):
+        parser.add_argument(option, required=True)
+    parser.add_argument("--agreement", type=float, required=True)
+    parser.add_argument("--timelines", default="")
+    parser.add_argument("--timeout", type=float, default=600.0)
+    study = find(parser.parse_known_args(words)[0].study)
+    for own in study.options:
+        parser.add_argument(f"--{own.name}", nargs="+", default=list(own.default))
+    return parser.parse_args(words)
+
+
+def prepare(words: Sequence[str]) -> None:
+    """Import what `main` will use, and run nothing of it: a nursery calls this before it is forked."""
+    parse(words)
+    for module in _IMPORTED:
+        importlib.import_module(module)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Do the job that comes on stdin."""
+    asked = parse(sys.argv[1:] if argv is None else argv)
+    session = Conversation.over_stdio()
+    EngineWorker(asked, session).run(session.hear_job())
+    session.close()
+    # Interpreters that hold a device's context can hang or crash while they tear it down; everything is said already.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,331 @@
+"""Owns what engines are asked for, as data: how many requests of which lengths come when, and in how much cache.
+
+Everything is drawn from a seed without torch, so a plan, a worker and a reader of the record make the same requests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from benchmarks.engine.engines import Limits
+from benchmarks.engine.requests import Request
+from evidence.errors import UnknownNameError
+from evidence.schema.workloads import (
+    AtOnce,
+    Closed,
+    EngineWorkload,
+    Inputs,
+    Poisson,
+    PretrainedWeights,
+    RandomWeights,
+    TokenLengths,
+    Work,
+)
+
+Scale = Literal["small", "full"]
+Arrival = AtOnce | Closed | Poisson
+AT_ONCE = AtOnce()
+SCALES: tuple[Scale, ...] = ("small", "full")
+_WARM_UP_SEED = 7_919
+"""Added to a workload's seed for the requests before the clock, so that they share nothing with those behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """Lengths between two bounds. With `long_share` that share has the upper one, and the others a quarter at most."""
+
+    minimum: int
+    maximum: int
+    long_share: float | None = None
+
+    def draw(self, count: int, source: random.Random) -> tuple[int, ...]:
+        """Return so many lengths; the long ones are spread over the order by chance."""
+        if self.long_share is None:
+            return tuple(source.randint(self.minimum, self.maximum) for _ in range(count))
+        long = max(1, round(self.long_share * count))
+        short = max(self.minimum, self.maximum // 4)
+        drawn = [self.maximum] * long + [source.randint(self.minimum, short) for _ in range(count - long)]
+        source.shuffle(drawn)
+        return tuple(drawn)
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """One scenario. `tags` name what it engages; see `benchmarks.engine.features`."""
+
+    name: str
+    about: str
+    requests: int
+    prompts: Lengths
+    outputs: Lengths
+    arrival: Arrival = AT_ONCE
+    tags: frozenset[str] = frozenset()
+    shared_prefix: int = 0
+    """Tokens that all prompts begin with."""
+    concurrency: int = 8
+    batch_tokens: int = 256
+    block_tokens: int = 16
+    cache_share: float = 1.0
+    """Size of the cache, as a share of what `concurrency` requests of the longest kind fill."""
+    prefix_cache: Literal["off", "reset", "warm"] = "off"
+    warm_up_requests: int = 4
+    seed: int = 23
+
+    @property
+    def limits(self) -> Limits:
+        """What every arm may use."""
+        longest = self.shared_prefix + self.prompts.maximum + self.outputs.maximum
+        # One block more than a request fills: engines reserve the next one before the last token.
+        blocks = -(-longest // self.block_tokens) + 1
+        return Limits(
+            concurrency=self.concurrency,
+            batch_tokens=self.batch_tokens,
+            block_tokens=self.block_tokens,
+            cache_blocks=max(blocks, round(self.cache_share * self.concurrency * blocks)),
+            longest=longest,
+        )
+
+    def drawn(self, vocabulary: int) -> tuple[Request, ...]:
+        """Return the requests that are measured."""
+        return self._drawn(vocabulary, self.requests, self.seed)
+
+    def warm_up(self, vocabulary: int) -> tuple[Request, ...]:
+        """Return the requests before them: of the same lengths, and with other tokens."""
+        return self._drawn(vocabulary, self.warm_up_requests, self.seed + _WARM_UP_SEED)
+
+    def _drawn(self, vocabulary: int, count: int, seed: int) -> tuple[Request, ...]:
+        source = random.Random(seed)
+        prompts, outputs = self.prompts.draw(count, source), self.outputs.draw(count, source)
+        prefix = tuple(source.randrange(1, vocabulary) for _ in range(self.shared_prefix))
+        return tuple(
+            Request(index, (*prefix, *(source.randrange(1, vocabulary) for _ in range(length))), wanted)
+            for index, (length, wanted) in enumerate(zip(prompts, outputs, strict=True))
+        )
+
+    def starts_s(self) -> tuple[float, ...] | None:
+        """Return when each request of an open loop is due, from the first; None where that depends on answers."""
+        if not isinstance(self.arrival, Poisson):
+            return None
+        source = random.Random(self.arrival.seed)
+        at, found = 0.0, []
+        for _ in range(self.requests):
+            found.append(at)
+            at += source.expovariate(self.arrival.rate_per_s)
+        return tuple(found)
+
+    def described(self, weights: PretrainedWeights | RandomWeights, dtype: str, vocabulary: int) -> EngineWorkload:
+        """Return what a record says of it."""
+        asked = self.drawn(vocabulary)
+        prompts, outputs = [len(one.prompt) for one in asked], [one.output_tokens for one in asked]
+        limits = self.limits
+        return EngineWorkload(
+            name=self.name,
+            role="target",
+            weights=weights,
+            dtype=dtype,
+            requests=self.requests,
+            arrival=self.arrival,
+            prompt_tokens=TokenLengths(minimum=min(prompts), maximum=max(prompts), total=sum(prompts)),
+            output_tokens=TokenLengths(minimum=min(outputs), maximum=max(outputs), total=sum(outputs)),
+            ignore_eos=True,
+            sampling=(),
+            prefix_cache=self.prefix_cache,
+            warm_up_requests=self.warm_up_requests,
+            inputs=Inputs(
+                distribution=(
+                    f"{self.about}; uniform random token ids, {self.shared_prefix} shared; at most "
+                    f"{limits.concurrency} requests a batch, {limits.batch_tokens} tokens a step, "
+                    f"{limits.cache_blocks} blocks of {limits.block_tokens} tokens of cache"
+                ),
+                seed=self.seed,
+                sets=1,
+                sha256=digest(asked),
+            ),
+            work=(
+                Work(of="requests", count=self.requests),
+                Work(of="prompt-tokens", count=sum(prompts)),
+                Work(of="output-tokens", count=sum(outputs)),
+            ),
+        )
+
+
+def digest(requests: Sequence[Request]) -> str:
+    """Return a digest of requests: their prompts and how many tokens each wants."""
+    text = json.dumps([[one.prompt, one.output_tokens] for one in requests], separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+_LOADS: dict[Scale, tuple[Load, ...]] = {
+    "small": (
+        Load(
+            "uniform",
+            "all at once, outputs of one length",
+            12,
+            Lengths(16, 48),
+            Lengths(24, 24),
+            concurrency=4,
+            batch_tokens=64,
+        ),
+        Load(
+            "skewed",
+            "all at once, one output in four is long",
+            12,
+            Lengths(16, 48),
+            Lengths(4, 48, 0.25),
+            concurrency=4,
+            batch_tokens=64,
+            tags=frozenset({"skewed"}),
+        ),
+        Load(
+            "staggered",
+            "four clients, each asking again when it is answered, outputs of many lengths",
+            12,
+            Lengths(16, 48),
+            Lengths(4, 32),
+            arrival=Closed(concurrency=4),
+            concurrency=4,
+            batch_tokens=64,
+        ),
+        Load(
+            "poisson",
+            "independent arrivals, outputs of many lengths",
+            12,
+            Lengths(16, 48),
+            Lengths(4, 32),
+            arrival=Poisson(rate_per_s=40.0, seed=5, concurrency=None),
+            concurrency=4,
+            batch_tokens=64,
+        ),
+        Load(
+            "shared-prefix",
+            "all at once, behind one long prefix",
+            12,
+            Lengths(8, 16),
+            Lengths(16, 16),
+            shared_prefix=128,
+            concurrency=4,
+            batch_tokens=256,
+            tags=frozenset({"shared-prefix"}),
+            prefix_cache="reset",
+        ),
+        Load(
+            "long-prompts",
+            "all at once, one prompt in four is long",
+            8,
+            Lengths(16, 320, 0.25),
+            Lengths(16, 16),
+            concurrency=4,
+            batch_tokens=512,
+            tags=frozenset({"long-prompts"}),
+        ),
+        Load(
+            "oversubscribed",
+            "all at once, in half the cache that they fill",
+            12,
+            Lengths(16, 32),
+            Lengths(48, 64),
+            concurrency=4,
+            batch_tokens=128,
+            cache_share=0.5,
+            tags=frozenset({"oversubscribed"}),
+        ),
+    ),
+    "full": (
+        Load(
+            "uniform",
+            "all at once, outputs of one length",
+            64,
+            Lengths(64, 512),
+            Lengths(128, 128),
+            concurrency=32,
+            batch_tokens=2048,
+            block_tokens=256,
+        ),
+        Load(
+            "skewed",
+            "all at once, one output in four is long",
+            64,
+            Lengths(64, 512),
+            Lengths(16, 512, 0.25),
+            concurrency=32,
+            batch_tokens=2048,
+            block_tokens=256,
+            tags=frozenset({"skewed"}),
+        ),
+        Load(
+            "staggered",
+            "32 clients, each asking again when it is answered, outputs of many lengths",
+            64,
+            Lengths(64, 512),
+            Lengths(16, 256),
+            arrival=Closed(concurrency=32),
+            concurrency=32,
+            batch_tokens=2048,
+            block_tokens=256,
+        ),
+        Load(
+            "poisson",
+            "independent arrivals, outputs of many lengths",
+            64,
+            Lengths(64, 512),
+            Lengths(16, 256),
+            arrival=Poisson(rate_per_s=16.0, seed=5, concurrency=None),
+            concurrency=32,
+            batch_tokens=2048,
+            block_tokens=256,
+        ),
+        Load(
+            "shared-prefix",
+            "all at once, behind one long prefix",
+            64,
+            Lengths(32, 64),
+            Lengths(64, 64),
+            shared_prefix=2048,
+            concurrency=32,
+            batch_tokens=4096,
+            block_tokens=256,
+            tags=frozenset({"shared-prefix"}),
+            prefix_cache="reset",
+        ),
+        Load(
+            "long-prompts",
+            "all at once, one prompt in four is long",
+            32,
+            Lengths(64, 4096, 0.25),
+            Lengths(64, 64),
+            concurrency=16,
+            batch_tokens=8192,
+            block_tokens=256,
+            tags=frozenset({"long-prompts"}),
+        ),
+        Load(
+            "oversubscribed",
+            "all at once, in half the cache that they fill",
+            64,
+            Lengths(64, 256),
+            Lengths(256, 512),
+            concurrency=32,
+            batch_tokens=2048,
+            block_tokens=256,
+            cache_share=0.5,
+            tags=frozenset({"oversubscribed"}),
+        ),
+    ),
+}
+
+
+def load(name: str, scale: Scale) -> Load:
+    """Return a scenario by name.
+
+    Raises:
+        UnknownNameError: there is none of that name.
+    """
+    for one in _LOADS[scale]:
+        if one.name == name:
+            return one
+    raise UnknownNameError("workload", name, [one.name for one in _LOADS[scale]])

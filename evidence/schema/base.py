@@ -58,7 +58,7 @@ class Model(BaseModel):
         extra="forbid",
         allow_inf_nan=False,
         revalidate_instances="always",
-        use_attribute_docstrings=True,
+        defer_build=True,  # the validator of what is read holds those of its parts; few are asked for by themselves
         ser_json_inf_nan="constants",
     )
 

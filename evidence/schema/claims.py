@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
+from evidence.schema.descriptions import Described
+
 Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=80)]
 """Kebab-case; one namespace for claims and tables of all files, and the anchor on the page."""
 Line = Annotated[str, StringConstraints(min_length=1, max_length=4000)]
@@ -63,7 +65,7 @@ CellWhere = Annotated[Where, AfterValidator(_of_cells)]
 class Configured(BaseModel):
     """Base of what authors write: closed and frozen; an absent key means what CLAIMS says it means."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class Also(Configured):
@@ -314,7 +316,10 @@ class ClaimsFile(Configured):
 
 def claims_schema() -> dict[str, Any]:
     """Return the JSON Schema that editors complete and check claims files with."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **ClaimsFile.model_json_schema()}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **ClaimsFile.model_json_schema(schema_generator=Described),
+    }
 
 
 _UNITS = r"x|ns|us|µs|ms|s|kB|MB|GB|TB|KiB|MiB|GiB|B|J|kJ|W|GHz|MHz|tok"

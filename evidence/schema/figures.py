@@ -15,7 +15,7 @@ ImageName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-
 class FigureLog(BaseModel):
     """A log that a figure was drawn from, with the digest of its record."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
     log: Line
     sha256: Digest
@@ -24,7 +24,7 @@ class FigureLog(BaseModel):
 class FigureFile(BaseModel):
     """One docs/figures/<id>.json."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     format: Literal[1] = 1
     image: ImageName

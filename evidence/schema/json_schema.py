@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from evidence.schema.descriptions import Described
 from evidence.schema.places import pointer_of
 from evidence.schema.record import SCHEMA_VERSION, Record
 
@@ -23,7 +24,7 @@ def record_schema() -> dict[str, Any]:
 
     Python gives discriminator tags a default; a file must write them, so the schema asks for every key.
     """
-    schema = Record.model_json_schema(mode="validation")
+    schema = Record.model_json_schema(mode="validation", schema_generator=Described)
     for definition in (schema, *schema.get("$defs", {}).values()):
         if "properties" in definition:
             definition["required"] = sorted(definition["properties"])

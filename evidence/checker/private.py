@@ -60,7 +60,10 @@ _SIGNS: tuple[tuple[str, ...], ...] = (
 )
 """What a text of each kind holds in lower case, one of them at least; none: a pattern in `_TRACES` tells."""
 _TRACES = {
-    4: re.compile(r"\.[0-9]{1,3}\.[0-9]{1,3}\.|:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}:"),
+    4: re.compile(
+        r"[/@](?:[0-9]{1,3}\.){3}|\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}:[0-9]|:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}:"
+        r"|1(?<![\w.=-]1)(?:0|72|92|69)(?:\.[0-9]{1,3}){2}\."
+    ),
     5: re.compile(rf"\.{_TOP_LEVEL}"),
 }
 _MOST_CLEAN = 200_000
@@ -103,7 +106,8 @@ def search(text: str) -> Iterator[tuple[str, int]]:
     letters is a hundred times as fast, and most texts show none. Beyond ASCII, letters have more than one lower case,
     and every pattern runs.
     """
-    for match in _pattern(_possible(text)).finditer(text):
+    possible = _possible(text)
+    for match in _pattern(possible).finditer(text) if possible else ():
         yield _KINDS[int(str(match.lastgroup)[1:])][0], match.start()
 
 
@@ -120,5 +124,5 @@ def _possible(text: str) -> tuple[int, ...]:
 
 @functools.cache
 def _pattern(kinds: tuple[int, ...]) -> re.Pattern[str]:
-    """Return what finds these kinds, earlier ones first where two begin at one place; nothing if there are none."""
-    return re.compile("|".join(f"(?P<k{kind}>{_KINDS[kind][1]})" for kind in kinds) or "(?!)")
+    """Return what finds these kinds, earlier ones first where two begin at one place."""
+    return re.compile("|".join(f"(?P<k{kind}>{_KINDS[kind][1]})" for kind in kinds))

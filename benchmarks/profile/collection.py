@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from benchmarks import privacy
 from benchmarks.profile import ncu, torch_trace
@@ -20,6 +20,8 @@ from benchmarks.profile.summaries import MAXIMUM_BYTES, ProfileError, Summary, T
 from evidence.schema import Unavailable
 
 Tool = Literal["torch", "ncu"]
+TOOLS: tuple[Tool, ...] = get_args(Tool)
+"""The first runs on any device."""
 _NO_PERMISSION = "ERR_NVGPUCTRPERM"
 _TOLD = 300
 

@@ -72,6 +72,8 @@ def prepared(order: Order) -> tuple[Forkable | None, str | None]:
         said = f"importing raised {type(error).__name__}: {_first_line(error)}"
         return None, _asked(unanswered) or said
     gc.collect()
+    # What imports made stays: children neither look through it for garbage nor copy its pages by doing so.
+    gc.freeze()
     reason = _asked(unanswered) or obstacle() or (None if order.facts is None else _trial(order.facts))
     return (None, reason) if reason else (worker, None)
 

@@ -13,16 +13,16 @@ import gc
 import importlib
 import importlib.util
 import os
-import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from benchmarks import protocol
 from benchmarks.conversation import Conversation
-from benchmarks.ops import control, gates, inputs
+from benchmarks.memory import peak_memory, reset_peak_memory
+from benchmarks.ops import compiler, control, gates, inputs
 from benchmarks.ops.calls import bind, load
 from benchmarks.ops.fitting import named
 from benchmarks.ops.origins import proof, redirect
@@ -40,11 +40,6 @@ if TYPE_CHECKING:
     Outputs = tuple[torch.Tensor, ...]
 
 _IMPORTED = ("torch", "torch.utils.benchmark", "numpy", "triton", "triton.testing")
-_STATUS = Path("/proc/self/status")
-_RESET_PEAK = Path("/proc/self/clear_refs")
-_HIGH_WATER = re.compile(r"^VmHWM:\s*(\d+) kB$", re.MULTILINE)
-_PEAK_RESIDENT = "5"
-"""What resets the kernel's high-water mark of a process when written to its clear_refs (proc(5))."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,54 +164,13 @@ class OpWorker:
         """Compile and tune, then call once more and return the settings that call ran with and its peak memory."""
         call()
         timer.finish()
-        tuned = _autotuners()
+        tuned = compiler.autotuners()
         for tuner in tuned:
             tuner.best_config = None
         reset_peak_memory(self._device)
         call()
         timer.finish()
-        return _configurations(tuned), peak_memory(self._device, is_alone=is_alone)
-
-
-def _autotuners() -> list[Any]:
-    """Return every autotuner of Triton that lives in this process."""
-    runtime = sys.modules.get("triton.runtime.autotuner")
-    return [] if runtime is None else [thing for thing in gc.get_objects() if isinstance(thing, runtime.Autotuner)]
-
-
-def _configurations(tuners: Sequence[Any]) -> tuple[Setting, ...]:
-    """Return the configuration that each autotuner used since its last one was cleared."""
-    used = {tuner.base_fn.__name__: str(tuner.best_config) for tuner in tuners if tuner.best_config is not None}
-    return tuple(Setting(name=name, value=value) for name, value in sorted(used.items()))
-
-
-def reset_peak_memory(device: str) -> None:
-    """Begin to look for a new peak."""
-    if device == "cuda":
-        import torch
-
-        torch.cuda.reset_peak_memory_stats()
-    else:
-        try:
-            _RESET_PEAK.write_text(_PEAK_RESIDENT, encoding="ascii")
-        except OSError:
-            return
-
-
-def peak_memory(device: str, *, is_alone: bool) -> int | None:
-    """Return the most bytes that torch allocated on the device, or that the process held resident; None if untold.
-
-    The kernel's mark covers a process's whole life where it cannot be reset, so it counts for one workload only if the
-    process has no other.
-    """
-    if device == "cuda":
-        import torch
-
-        return int(torch.cuda.max_memory_allocated())
-    if not is_alone and not os.access(_RESET_PEAK, os.W_OK):
-        return None
-    match = _HIGH_WATER.search(_STATUS.read_text(encoding="ascii")) if _STATUS.exists() else None
-    return None if match is None else int(match[1]) * 1024
+        return compiler.configurations(tuned), peak_memory(self._device, is_alone=is_alone)
 
 
 def _sampled(workload: str, timing: Timing, ran: tuple[Setting, ...], peak_bytes: int | None) -> protocol.Sampled:
@@ -295,6 +249,8 @@ def prepare(words: Sequence[str]) -> None:
         with contextlib.suppress(*((ImportError, OpError) if len(chosen.ops) > 1 else ())):
             for entry in (op.reference, *((chosen.of_op[op.name],) if op.name in chosen.of_op else ())):
                 load(entry.target)
+    if asked.device == "cuda":
+        compiler.prepare()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

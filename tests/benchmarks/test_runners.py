@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import ROOT
+from benchmarks.calibration.runner import STUDY, TIMERS
 from benchmarks.evidence.runner import RUNNER as SUITES
 from benchmarks.ops.runner import RUNNER as OPS
 from benchmarks.ops.runner import VERIFY
@@ -15,7 +16,13 @@ from evidence.errors import EvidenceError
 from evidence.store import Loaded, Store
 
 LOGS = [one for one in Store(ROOT / "docs/benchmark_logs") if isinstance(one, Loaded)]
-BY_NAME = {"benchmarks.ops.run": OPS, "benchmarks.ops.verify": VERIFY, "benchmarks.evidence.run": SUITES}
+BY_NAME = {
+    "benchmarks.calibration.study": STUDY,
+    "benchmarks.calibration.timers": TIMERS,
+    "benchmarks.ops.run": OPS,
+    "benchmarks.ops.verify": VERIFY,
+    "benchmarks.evidence.run": SUITES,
+}
 
 
 @pytest.mark.parametrize("loaded", LOGS, ids=lambda loaded: loaded.entry.log)

@@ -5,12 +5,15 @@ import os
 import pytest
 
 from benchmarks import ROOT, capture, probe, session
+from benchmarks.calibration import calls as usual
 from benchmarks.calibration import plan
 from benchmarks.calibration.calls import calls
 from benchmarks.calibration.nvbench import NVBENCH
+from benchmarks.calibration.runner import TIMERS
 from benchmarks.calibration.selection import NAME, Selection, parser, selection, variables
 from benchmarks.calibration.timers import main, rules
 from benchmarks.timing import DO_BENCH, TORCH_TIMER
+from evidence import runners
 from evidence.compare import compare
 from evidence.readings import Quantity
 from evidence.schema import Setting, Timed, Unavailable
@@ -56,6 +59,8 @@ def test_calls_are_gated_and_timed_by_the_harness_s_own_timer(tmp_path):
         assert isinstance(cell, Timed)
         assert cell.gate.source == "repository"
         assert len(cell.processes[0].samples[0].values) >= 3
+    shown = TIMERS.recorded(record)
+    assert shown == {"--calls": " ".join(sorted(CALLS)), "--no-control": "not given", "--domain": "calibration"}
     told = {setting.name: setting.value for setting in record.workloads[0].parameters}
     assert told["target"] == "fla.ops.simple_gla.naive:naive_chunk_simple_gla"
     # One process a side decides nothing, and says so.
@@ -119,6 +124,17 @@ def test_a_machine_without_what_is_compared_is_refused_with_what_to_do(capsys):
         assert "--dry-run prints what would run" in said
     else:
         pytest.skip("cuda-bench is installed")
+
+
+def test_the_command_says_what_it_compares_defaults_written_out():
+    options = runners.parse(TIMERS, ["--samples", "20", "--log"])
+    assert options is not None
+    told = TIMERS.configuration(options)
+    assert told is not None
+    assert (told["--samples"], told["--processes"], told["--log"]) == ("20", "9", "given")
+    assert told["--calls"] == " ".join(sorted(usual.CALLS))
+    assert TIMERS.rerun(["--log"], ROOT, brief=False) == ("--log", "--logs", str(ROOT))
+    assert "--processes" in TIMERS.rerun([], ROOT, brief=True)
 
 
 @pytest.mark.parametrize("words", [["--processes", "0"], ["--samples", "0"], ["--calls", "kda"]])

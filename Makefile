@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := docs
-.PHONY: docs serve check test lint types layers unit browser schema mutants clean
+.PHONY: docs serve check test lint types layers unit browser schema mutants bench-continuous clean
 
 docs: check ## Set up, check every page against its evidence, and build the site strictly
 	$(BIN)/mkdocs build --strict
@@ -37,6 +37,13 @@ unit: $(VENV)/.test $(VENV)/.browser
 mutants: $(VENV)/.test ## Do to clean sites what authors do, and count what the check sees; the last line is the score
 	$(BIN)/python -m benchmarks.evidence.mutants
 
+# What docs/continuous_batching.md shows: `make bench-continuous MODEL=tiny` measures it without a GPU.
+MODEL ?= qwen3-0.6b
+DEVICE ?= $(if $(filter tiny,$(MODEL)),cpu,cuda)
+
+bench-continuous: $(VENV)/.bench ## Measure continuous against static batching again, and keep a log
+	$(BIN)/python -m benchmarks.engine.run scheduler continuous --model $(MODEL) --device $(DEVICE) --log
+
 schema: $(VENV)/.docs ## Write the JSON schemas that editors and other tools read
 	$(BIN)/evidence schema --write
 
@@ -45,6 +52,10 @@ $(VENV)/bin/python:
 
 $(VENV)/.docs: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(INSTALL) --editable '.[history]'
+	touch $@
+
+$(VENV)/.bench: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(INSTALL) --editable '.[bench]'
 	touch $@
 
 $(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/bin/python

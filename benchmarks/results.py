@@ -8,7 +8,7 @@ from evidence.schema import Cell, Crashed, Metric, Record, Rejected, Skipped, Ti
 from evidence.statistics import Interval, location
 from evidence.units import format_interval, format_ratio, format_value, scale_for, table_decimals, table_ratio_decimals
 
-_OF_CELLS = ("iteration", "process")
+_OF_CELLS = ("iteration", "request", "process")
 
 
 def results(record: Record) -> str:
@@ -30,7 +30,7 @@ def _rows(record: Record, metric: Metric, baseline: str, *, is_first: bool) -> l
     comparisons = {
         (arm.name, entry.workload): entry
         for arm in record.arms
-        if arm.name != baseline
+        if arm.name != baseline and metric.better != "neither"
         for entry in compare(record, baseline, arm.name, quantity)
     }
     rows = []

@@ -86,7 +86,7 @@ SHAPES: Mapping[str, Shape] = {
         _shape(
             "tiny",
             "qwen3",
-            "512 128 256 4 4 2 32",
+            "512 128 256 2 4 2 32",
             tied=True,
             max_position_embeddings=4096,
             rms_norm_eps=1e-6,

@@ -42,6 +42,9 @@ _IMPORTED = (
 """What engines import when they first need it."""
 
 
+_OOM = "out of memory"
+
+
 class MechanismError(EvidenceError):
     """An arm whose feature did nothing: its times would stand under a name that promises more."""
 
@@ -92,6 +95,7 @@ class EngineWorker:
             engine.open(one.limits)
             requests = one.drawn(self._model.vocabulary)
             answers = parity.ask(engine, requests, concurrency=one.concurrency, timeout_s=self._asked.timeout)
+            _refuse_silence(answers.first)
         finally:
             engine.close()
         outcome = parity.verify(self._build(), answers, self._gate, source=self._side.source, seed=one.seed)
@@ -130,8 +134,7 @@ class EngineWorker:
         before = Counter(engine.counters())
         with watched_compilations() as compilations:
             trial = drive(engine, requests, one.arrival, one.starts_s(), timeout_s=timeout_s)
-        if len(trial.failures) == len(requests):
-            raise EngineError(f"no request was answered: {trial.failures[0].message}")
+        _refuse_silence(trial)
         counts = {name: count - before[name] for name, count in engine.counters().items()}
         if idle := [name for name in self._side.mechanism if not counts.get(name)]:
             raise MechanismError(f"{', '.join(idle)}: counted nothing, so the arm did not do what its name says")
@@ -169,12 +172,24 @@ def _named(name: str, sides: Sequence[Side]) -> Side:
     raise UnknownNameError("arm", name, [side.name for side in sides])
 
 
+def _refuse_silence(trial: Trial) -> None:
+    """Refuse a trial without one answer.
+
+    Raises:
+        EngineError: naming the first failure.
+    """
+    if len(trial.failures) == len(trial.requests):
+        first = trial.failures[0]
+        raise EngineError(f"no request was answered; the first: {first.reason}, {first.message}")
+
+
 def _failed(workload: str, phase: str, error: Exception) -> protocol.Failed:
     import torch
 
     causes = (error, error.__cause__)
-    is_oom = any(isinstance(one, torch.OutOfMemoryError | MemoryError) for one in causes)
     lines = str(error).strip().splitlines() or ["no message"]
+    # An engine's own thread tells of what it ran out of by its words alone.
+    is_oom = any(isinstance(one, torch.OutOfMemoryError | MemoryError) for one in causes) or _OOM in lines[0]
     return protocol.Failed(
         workload=workload,
         cause="oom" if is_oom else "error",

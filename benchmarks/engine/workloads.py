@@ -10,6 +10,7 @@ import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from benchmarks.engine.engines import Limits
@@ -160,158 +161,82 @@ def digest(requests: Sequence[Request]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+_small = partial(Load, requests=12, prompts=Lengths(16, 48), concurrency=4, batch_tokens=64, block_tokens=16)
+_full = partial(Load, requests=64, prompts=Lengths(64, 512), concurrency=32, batch_tokens=2048, block_tokens=256)
+_EQUAL = "all at once, outputs of one length"
+_SKEWED = "all at once, one output in four is long"
+_STAGGERED = "as many clients as a batch holds, each asking again when it is answered, outputs of many lengths"
+_POISSON = "independent arrivals, outputs of many lengths"
+_SHARED = "all at once, behind one long prefix"
+_LONG = "all at once, one prompt in four is long"
+_OVER = "all at once, in half the cache that they fill"
 _LOADS: dict[Scale, tuple[Load, ...]] = {
     "small": (
-        Load(
-            "uniform",
-            "all at once, outputs of one length",
-            12,
-            Lengths(16, 48),
-            Lengths(24, 24),
-            concurrency=4,
-            batch_tokens=64,
-        ),
-        Load(
-            "skewed",
-            "all at once, one output in four is long",
-            12,
-            Lengths(16, 48),
-            Lengths(4, 48, 0.25),
-            concurrency=4,
-            batch_tokens=64,
-            tags=frozenset({"skewed"}),
-        ),
-        Load(
-            "staggered",
-            "four clients, each asking again when it is answered, outputs of many lengths",
-            12,
-            Lengths(16, 48),
-            Lengths(4, 32),
-            arrival=Closed(concurrency=4),
-            concurrency=4,
-            batch_tokens=64,
-        ),
-        Load(
-            "poisson",
-            "independent arrivals, outputs of many lengths",
-            12,
-            Lengths(16, 48),
-            Lengths(4, 32),
-            arrival=Poisson(rate_per_s=40.0, seed=5, concurrency=None),
-            concurrency=4,
-            batch_tokens=64,
-        ),
-        Load(
+        _small("uniform", _EQUAL, outputs=Lengths(24, 24)),
+        _small("skewed", _SKEWED, outputs=Lengths(4, 48, 0.25), tags=frozenset({"skewed"})),
+        _small("staggered", _STAGGERED, outputs=Lengths(4, 32), arrival=Closed(concurrency=4)),
+        _small("poisson", _POISSON, outputs=Lengths(4, 32), arrival=Poisson(rate_per_s=40.0, seed=5, concurrency=None)),
+        _small(
             "shared-prefix",
-            "all at once, behind one long prefix",
-            12,
-            Lengths(8, 16),
-            Lengths(16, 16),
+            _SHARED,
+            prompts=Lengths(8, 16),
+            outputs=Lengths(16, 16),
             shared_prefix=128,
-            concurrency=4,
             batch_tokens=256,
             tags=frozenset({"shared-prefix"}),
             prefix_cache="reset",
         ),
-        Load(
+        _small(
             "long-prompts",
-            "all at once, one prompt in four is long",
-            8,
-            Lengths(16, 320, 0.25),
-            Lengths(16, 16),
-            concurrency=4,
+            _LONG,
+            requests=8,
+            prompts=Lengths(16, 320, 0.25),
+            outputs=Lengths(16, 16),
             batch_tokens=512,
             tags=frozenset({"long-prompts"}),
         ),
-        Load(
+        _small(
             "oversubscribed",
-            "all at once, in half the cache that they fill",
-            12,
-            Lengths(16, 32),
-            Lengths(48, 64),
-            concurrency=4,
+            _OVER,
+            prompts=Lengths(16, 32),
+            outputs=Lengths(48, 64),
             batch_tokens=128,
             cache_share=0.5,
             tags=frozenset({"oversubscribed"}),
         ),
     ),
     "full": (
-        Load(
-            "uniform",
-            "all at once, outputs of one length",
-            64,
-            Lengths(64, 512),
-            Lengths(128, 128),
-            concurrency=32,
-            batch_tokens=2048,
-            block_tokens=256,
+        _full("uniform", _EQUAL, outputs=Lengths(128, 128)),
+        _full("skewed", _SKEWED, outputs=Lengths(16, 512, 0.25), tags=frozenset({"skewed"})),
+        _full("staggered", _STAGGERED, outputs=Lengths(16, 256), arrival=Closed(concurrency=32)),
+        _full(
+            "poisson", _POISSON, outputs=Lengths(16, 256), arrival=Poisson(rate_per_s=16.0, seed=5, concurrency=None)
         ),
-        Load(
-            "skewed",
-            "all at once, one output in four is long",
-            64,
-            Lengths(64, 512),
-            Lengths(16, 512, 0.25),
-            concurrency=32,
-            batch_tokens=2048,
-            block_tokens=256,
-            tags=frozenset({"skewed"}),
-        ),
-        Load(
-            "staggered",
-            "32 clients, each asking again when it is answered, outputs of many lengths",
-            64,
-            Lengths(64, 512),
-            Lengths(16, 256),
-            arrival=Closed(concurrency=32),
-            concurrency=32,
-            batch_tokens=2048,
-            block_tokens=256,
-        ),
-        Load(
-            "poisson",
-            "independent arrivals, outputs of many lengths",
-            64,
-            Lengths(64, 512),
-            Lengths(16, 256),
-            arrival=Poisson(rate_per_s=16.0, seed=5, concurrency=None),
-            concurrency=32,
-            batch_tokens=2048,
-            block_tokens=256,
-        ),
-        Load(
+        _full(
             "shared-prefix",
-            "all at once, behind one long prefix",
-            64,
-            Lengths(32, 64),
-            Lengths(64, 64),
+            _SHARED,
+            prompts=Lengths(32, 64),
+            outputs=Lengths(64, 64),
             shared_prefix=2048,
-            concurrency=32,
             batch_tokens=4096,
-            block_tokens=256,
             tags=frozenset({"shared-prefix"}),
             prefix_cache="reset",
         ),
-        Load(
+        _full(
             "long-prompts",
-            "all at once, one prompt in four is long",
-            32,
-            Lengths(64, 4096, 0.25),
-            Lengths(64, 64),
+            _LONG,
+            requests=32,
+            prompts=Lengths(64, 4096, 0.25),
+            outputs=Lengths(64, 64),
             concurrency=16,
             batch_tokens=8192,
-            block_tokens=256,
             tags=frozenset({"long-prompts"}),
         ),
-        Load(
+        _full(
             "oversubscribed",
-            "all at once, in half the cache that they fill",
-            64,
-            Lengths(64, 256),
-            Lengths(256, 512),
-            concurrency=32,
-            batch_tokens=2048,
-            block_tokens=256,
+            _OVER,
+            prompts=Lengths(64, 256),
+            outputs=Lengths(256, 512),
             cache_share=0.5,
             tags=frozenset({"oversubscribed"}),
         ),

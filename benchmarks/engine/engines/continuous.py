@@ -37,6 +37,7 @@ class ContinuousEngine:
     def __init__(self, model: Any, switches: Mapping[str, str]) -> None:
         """Serve this model under these switches; see `benchmarks.engine.features`."""
         self._model, self._switches = model, switches
+        self._attention = model.config._attn_implementation
         self._manager: Any = None
 
     def open(self, limits: Limits) -> None:
@@ -119,9 +120,13 @@ class ContinuousEngine:
     def close(self) -> None:
         """Stop the loop and let go of its memory; the model's own attention is back afterwards."""
         if self._manager is not None:
-            self._manager.stop(block=True, timeout=_STOP_S, hard_stop=True)
+            if self._manager.is_running():
+                self._manager.stop(block=True, timeout=_STOP_S, hard_stop=True)
             self._manager.destroy()
             self._manager = None
+        # A manager that never started leaves the model with its own kind of attention.
+        if self._model.config._attn_implementation != self._attention:
+            self._model.set_attn_implementation(self._attention)
 
 
 def _config(switches: Mapping[str, str], limits: Limits, batch_tokens: int) -> Any:

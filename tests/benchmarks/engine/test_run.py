@@ -1,0 +1,149 @@
+"""Tests of the command: whole sessions with real engines on the tiny model, and what they leave behind."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.engine import run, timeline
+from benchmarks.engine.runner import RUNNER
+from evidence import runners
+from evidence.readings import Quantity, process_values
+from evidence.schema import Record, Skipped, Timed
+from evidence.store import Loaded, Store
+
+pytest.importorskip("transformers")
+
+WORDS = ("scheduler", "continuous", "--model", "tiny", "--workloads", "skewed", "poisson", "--processes", "1")
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with one session of the command."""
+    folder = tmp_path_factory.mktemp("logs")
+    assert run.main([*WORDS, "--log", "--logs", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def record(logs: Path) -> Record:
+    [loaded] = Store(logs)
+    assert isinstance(loaded, Loaded)
+    return loaded.record
+
+
+def timed(record: Record) -> list[Timed]:
+    return [cell for cell in record.cells if isinstance(cell, Timed)]
+
+
+def test_every_cell_is_proven_then_timed(record: Record) -> None:
+    assert len(timed(record)) == len(record.cells) == 6
+    for cell in timed(record):
+        assert cell.gate.phase == "before"
+        assert [outcome.phase for outcome in cell.further] == ["timed-outputs"]
+        assert process_values(record, cell, Quantity("token_agreement")) == (1.0,)
+
+
+def test_what_was_asked_is_what_was_served(record: Record) -> None:
+    loads = {load.name: load for load in record.workloads}
+    for cell in timed(record):
+        load = loads[cell.workload]
+        assert load.kind == "engine"
+        [process] = cell.processes
+        assert process.requests is not None
+        assert sum(process.requests.output_tokens) == load.output_tokens.total
+        assert sum(process.requests.prompt_tokens) == load.prompt_tokens.total
+        assert process.compilations == 0
+        assert process.client_cpu_s is not None
+        [wall] = process_values(record, cell, Quantity("wall_time"))
+        [throughput] = process_values(record, cell, Quantity("throughput"))
+        assert throughput * wall == pytest.approx(load.output_tokens.total, rel=0.05)
+
+
+def test_continuous_batching_did_what_its_name_says(record: Record) -> None:
+    arms = {arm.name: arm for arm in record.arms}
+    assert arms["continuous"].mechanism == ("joined_running_batch",)
+    wasted = {}
+    for cell in timed(record):
+        counters = {counter.name: counter.count for counter in cell.processes[0].counters}
+        assert all(counters[name] > 0 for name in arms[cell.arm].mechanism)
+        wasted[cell.arm, cell.workload] = counters["wasted_tokens"]
+    assert wasted["static", "skewed"] > 0
+    assert wasted["continuous", "skewed"] == 0
+
+
+def test_the_record_says_which_weights(record: Record) -> None:
+    [digest] = {setting.value for cell in timed(record) for setting in cell.ran if setting.name == "weights"}
+    assert len(digest) == 64
+    assert all(load.kind == "engine" and load.weights.model == "tiny" for load in record.workloads)
+
+
+def test_the_timeline_holds_the_times_of_every_token(logs: Path, record: Record) -> None:
+    [artifact] = record.artifacts
+    assert artifact.role == "timeline"
+    path = logs / record.log / timeline.NAME
+    lines = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
+    rows = {
+        (cell.arm, cell.workload, cell.processes[0].index, row): (ttft, latency, tokens)
+        for cell in timed(record)
+        if (requests := cell.processes[0].requests) is not None
+        for row, (ttft, latency, tokens) in enumerate(
+            zip(requests.ttft_s, requests.latency_s, requests.output_tokens, strict=True)
+        )
+    }
+    assert len(lines) == len(rows)
+    for line in lines:
+        ttft, latency, tokens = rows[line["arm"], line["workload"], line["process"], line["request"]]
+        assert len(line["gaps_us"]) == tokens
+        assert min(line["gaps_us"]) >= 0
+        assert line["gaps_us"][0] == pytest.approx((ttft or 0) * 1e6, abs=1)
+        assert sum(line["gaps_us"]) == pytest.approx((latency or 0) * 1e6, abs=1)
+
+
+def test_the_command_of_a_record_measures_what_the_record_shows(record: Record) -> None:
+    assert record.provenance is not None
+    options = runners.parse(RUNNER, record.provenance.argv[3:])
+    assert options is not None
+    configuration = RUNNER.configuration(options)
+    assert configuration is not None
+    shown = RUNNER.recorded(record)
+    assert {name: configuration[name] for name in shown} == shown
+    assert configuration["--log"] == "given"
+
+
+def test_a_dry_run_prints_the_plan_and_runs_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert run.main([*WORDS, "--dry-run", "--log", "--logs", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    for part in ("arm         static (baseline)", "workload    skewed", "benchmarks.engine.worker --study continuous"):
+        assert part in said
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--model", "tinny"),
+        ("--workloads", "unifrom"),
+        ("--arms", "static"),
+        ("--processes", "0"),
+        ("--agreement", "2"),
+    ],
+)
+def test_what_makes_no_measurement_is_refused(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run.main(["scheduler", "continuous", *words]) == 2
+    assert "error:" in capsys.readouterr().err
+
+
+def test_an_accelerator_that_is_not_there_is_no_measurement(capsys: pytest.CaptureFixture[str]) -> None:
+    torch = pytest.importorskip("torch")
+    if torch.cuda.is_available():
+        pytest.skip("this machine has an accelerator")
+    assert run.main([*WORDS, "--device", "cuda"]) == 4
+    assert "accelerator" in capsys.readouterr().err
+
+
+def test_skipped_cells_say_why(record: Record) -> None:
+    assert not [cell for cell in record.cells if isinstance(cell, Skipped)]

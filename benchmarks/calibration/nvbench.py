@@ -19,7 +19,7 @@ from benchmarks.timing import Batch, Cache, Call, DoBench, TimingError
 if TYPE_CHECKING:
     from cuda.bench import Launch, State
 
-NVBENCH = "cuda.bench.State.exec"
+NVBENCH = "cuda-bench.State.exec"
 PACKAGE = "cuda-bench"
 
 _SETTLING_CALLS = 8
@@ -66,14 +66,14 @@ class NvBench:
 
         known = set(written(self._folder))
 
-        def launch(launch: Launch) -> None:
+        def launched(launch: Launch) -> None:
             call()
 
         with torch.cuda.stream(self._stream):
             for _ in range(_SETTLING_CALLS):
                 call()
             torch.cuda.synchronize()
-            self._state.exec(launch, batched=False)
+            self._state.exec(launched, batched=False)
         return Batch([sample for path in written(self._folder) if path not in known for sample in read(path)], 1)
 
 

@@ -108,7 +108,7 @@ def test_the_usual_comparison_has_two_timers_and_a_control():
 def test_a_dry_run_shows_the_plan_and_measures_nothing(capsys):
     assert main(["--dry-run", "--log"]) == 0
     said = capsys.readouterr().out
-    assert "arm         nvbench-cold (candidate): cuda.bench.State.exec" in said
+    assert "arm         nvbench-cold (candidate): cuda-bench.State.exec" in said
     assert "workload    rms_norm-m16384-d8192-fwd: torch.nn.functional:rms_norm" in said
     assert "calibration/nvbench_DEVICE_" in said
     assert "unverified" in said

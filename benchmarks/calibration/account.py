@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks import capture
 from benchmarks.calibration import counts
 from benchmarks.calibration.options import TOTAL
-from benchmarks.calibration.trials import Kind, Trial, cells_on_trial, tally, trials
+from benchmarks.calibration.trials import Kind, Trial, cells_on_trial, not_tried, tally, trials
 from benchmarks.options import UsageError
 from evidence import ledger
 from evidence.importers.session_stream import CellEvent, Ended, Gated, Header, Measured, Started, read
@@ -128,7 +128,11 @@ def rows(study: Study) -> dict[str, tuple[tuple[Setting, ...], counts.Values]]:
     together: dict[str, tuple[tuple[Setting, ...], counts.Values]] = {
         kind: (
             _settings(f"{kind}-{TOTAL}", TOTAL, TOTAL, TOTAL, TOTAL, ", ".join(dict.fromkeys(models.values()))),
-            counts.of_all(tally(study.trials, kind, study.least_processes), kind),
+            counts.of_all(
+                tally(study.trials, kind, study.least_processes),
+                kind,
+                sum(not_tried(one.record, kind) for one in study.read),
+            ),
         )
         for kind in _KINDS
         if study.of(kind)

@@ -13,6 +13,7 @@ from evidence.statistics import Verdict
 _BETTER: Mapping[str, Better] = {
     "trials": "neither",
     "unusable": "lower",
+    "not_tried": "neither",
     "faster": "lower",
     "slower": "neither",
     "same": "neither",
@@ -63,9 +64,9 @@ def of_trial(trial: Trial, least_processes: int) -> Values:
     return found | ({} if trial.planted is None else {"planted": trial.planted})
 
 
-def of_all(tally: Tally, kind: Kind) -> Values:
-    """Return what the trials of a kind came to together."""
-    found: dict[str, float] = {"trials": len(tally.judged), "unusable": len(tally.unusable)}
+def of_all(tally: Tally, kind: Kind, not_tried: int) -> Values:
+    """Return what the trials of a kind came to together, beside how many cells were not tried."""
+    found: dict[str, float] = {"trials": len(tally.judged), "unusable": len(tally.unusable), "not_tried": not_tried}
     found |= {word: tally.count(verdict) for verdict, word in _WORDS.items()}
     return found | (dict(_calls(tally)) if kind == "a-a" else {**_finds(tally.judged), **dict(_plants(tally.judged))})
 

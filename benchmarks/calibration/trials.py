@@ -17,7 +17,7 @@ from benchmarks.ops.planted import OWN, PLANTED
 from benchmarks.ops.selection import SLOWED
 from evidence.compare import Comparison, compare
 from evidence.readings import Quantity
-from evidence.schema import Arm, Record, Timed
+from evidence.schema import Arm, Record, Skipped, Timed
 from evidence.statistics import Interval, Verdict, incomplete_beta, minimum_effect
 
 Kind = Literal["a-a", "planted"]
@@ -69,12 +69,15 @@ class Trial:
 
 
 def trials(log: str, record: Record) -> Iterator[Trial]:
-    """Yield the trial of each cell of a control, and of each cell of an arm that was slowed on purpose."""
+    """Yield the trial of each cell of a control, and of each cell of an arm that was slowed on purpose.
+
+    A cell that was not tried, because the arm has no such implementation, is none.
+    """
     for arm in record.arms:
-        twin, kind = _twin(record, arm)
-        if twin is None:
+        if (kind := _kind(arm)) is None:
             continue
-        for one in compare(record, twin, arm.name, QUANTITY):
+        tried = [cell.workload for cell in record.cells if cell.arm == arm.name and not isinstance(cell, Skipped)]
+        for one in compare(record, _twin(record, arm), arm.name, QUANTITY, tried):
             yield Trial(
                 kind=kind,
                 log=log,
@@ -89,16 +92,26 @@ def trials(log: str, record: Record) -> Iterator[Trial]:
 def cells_on_trial(record: Record) -> tuple[tuple[str, str], ...]:
     """Return the arm and workload of each cell that a trial is owed, counted from the cells themselves."""
     owed = {arm.name for arm in record.arms if arm.role == "control" or _asked(arm) is not None}
-    return tuple((cell.arm, cell.workload) for cell in record.cells if cell.arm in owed)
+    tried = (cell for cell in record.cells if not isinstance(cell, Skipped))
+    return tuple((cell.arm, cell.workload) for cell in tried if cell.arm in owed)
 
 
-def _twin(record: Record, arm: Arm) -> tuple[str | None, Kind]:
-    """Return the arm that one is compared with, and as what; None where it is neither a control nor slowed."""
+def not_tried(record: Record, kind: Kind) -> int:
+    """Return how many cells of a kind's arms were not tried, so that no trial is owed for them."""
+    arms = {arm.name for arm in record.arms if _kind(arm) == kind}
+    return sum(isinstance(cell, Skipped) for cell in record.cells if cell.arm in arms)
+
+
+def _kind(arm: Arm) -> Kind | None:
+    """Return which trial an arm is for; None where it is neither a control nor slowed."""
     if arm.control_of is not None:
-        return arm.control_of, "a-a"
-    if _asked(arm) is None:
-        return None, "planted"
-    return next(other.name for other in record.arms if other.role == "baseline"), "planted"
+        return "a-a"
+    return None if _asked(arm) is None else "planted"
+
+
+def _twin(record: Record, arm: Arm) -> str:
+    """Return the arm that a control or a slowed arm is compared with."""
+    return arm.control_of or next(other.name for other in record.arms if other.role == "baseline")
 
 
 def _asked(arm: Arm) -> float | None:

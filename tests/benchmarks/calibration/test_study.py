@@ -101,6 +101,7 @@ def test_trials_of_fewer_processes_are_listed_and_not_counted(root):
     assert values(record, "a-a") == {
         "trials": 0,
         "unusable": 4,
+        "not_tried": 0,
         "faster": 0,
         "slower": 0,
         "same": 0,

@@ -12,10 +12,11 @@ from benchmarks.calibration.trials import (
     highest_rate,
     least_effect,
     lowest_rate,
+    not_tried,
     tally,
     trials,
 )
-from evidence.schema import Crashed, Record
+from evidence.schema import Crashed, Record, Skipped
 from evidence.statistics import Verdict
 from tests import factories
 from tests.benchmarks.calibration.sessions import session
@@ -75,6 +76,20 @@ def test_a_cell_without_timings_is_unusable_and_says_why():
     counted = tally(found(changed), "a-a", 9)
     assert [one.said for one in counted.unusable] == ["REFUSED: eager-again is crashed"]
     assert len(counted.judged) + len(counted.unusable) == 2
+
+
+def test_a_cell_that_was_not_tried_is_owed_no_trial_and_counted():
+    record = session()
+    skipped = Skipped(arm="eager-again", workload="n1024", reason="toy has no implementation 'eager'")
+    cells = tuple(skipped if (c.arm, c.workload) == ("eager-again", "n1024") else c for c in record.cells)
+    changed = record.model_copy(update={"cells": cells})
+    assert [(one.kind, one.workload) for one in found(changed)] == [
+        ("planted", "n1024"),
+        ("planted", "n2048"),
+        ("a-a", "n2048"),
+    ]
+    assert sorted(cells_on_trial(changed)) == sorted((one.arm, one.workload) for one in found(changed))
+    assert (not_tried(changed, "a-a"), not_tried(changed, "planted")) == (1, 0)
 
 
 def test_the_least_effect_is_where_an_interval_of_that_width_is_called():

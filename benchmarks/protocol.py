@@ -1,8 +1,8 @@
 """Owns what a session and its workers say to each other: one JSON object a line, over the worker's stdin and stdout.
 
 A worker reads one Job. For each of its workloads it says Ready, waits for a line that says GO, works, and says what
-came of it: Judged from a gate; Sampled, then perhaps Judged, from a clock; or Failed. It ends after the last one, and
-at once when its stdin ends, so that a killed session leaves no worker behind.
+came of it: Called from a call before the gate; Judged from a gate; Sampled, then perhaps Judged, from a clock; or
+Failed. It ends after the last one, and at once when its stdin ends, so that a killed session leaves no worker behind.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from evidence.schema.cells import Requests
 
 GO = "go"
 Cause = Literal["oom", "timeout", "error"]
+Phase = Literal["compiling", "tuning", "gate", "timing"]
+"""What a process does with each of its workloads: compile its kernels and measure nothing, which others may do at the
+same time; call it once, so that autotuners choose; gate it; time it."""
 
 
 class Assignment(Model):
@@ -32,7 +35,7 @@ class Assignment(Model):
 class Job(Model):
     """What one process is to do, in order. `timer` and the rules do not matter to a gate."""
 
-    phase: Literal["gate", "timing"]
+    phase: Phase
     timer: Name
     threads: Annotated[int, Field(gt=0)]
     minimum_samples: Count
@@ -56,6 +59,14 @@ class Ready(Model):
 
     says: Literal["ready"] = "ready"
     workload: Name
+
+
+class Called(Model):
+    """A workload was called once, in so many seconds, with all that a first call brings."""
+
+    says: Literal["called"] = "called"
+    workload: Name
+    seconds: Amount
 
 
 class Judged(Model):
@@ -95,5 +106,5 @@ class Failed(Model):
     message: Text
 
 
-Message = Annotated[Ready | Judged | Sampled | Failed, Field(discriminator="says")]
+Message = Annotated[Ready | Called | Judged | Sampled | Failed, Field(discriminator="says")]
 MESSAGE: TypeAdapter[Message] = TypeAdapter(Message)

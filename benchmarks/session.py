@@ -13,6 +13,7 @@ import os
 import shutil
 import signal
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,11 +27,12 @@ from tqdm import tqdm
 
 from benchmarks import protocol
 from benchmarks.capture import Watch
+from benchmarks.gating import Gating, Pair, Stages
 from benchmarks.nurseries import Nurseries, Nursery
 from benchmarks.privacy import scrubbed
 from benchmarks.standin import Facts
 from benchmarks.timing import Rules
-from benchmarks.workers import Worker, WorkerError, spawned
+from benchmarks.workers import Start, Worker, WorkerError, spawned
 from evidence.importers.session_stream import (
     RAW_NAME,
     CellEvent,
@@ -46,11 +48,8 @@ from evidence.importers.session_stream import (
     Started,
     read,
 )
-from evidence.schema import Arm, Outcome, Passed, Process, Record, Unavailable
+from evidence.schema import Outcome, Passed, Process, Record, Unavailable
 from evidence.store import INCOMPLETE, save
-
-Pair = tuple[str, str]
-"""An arm's and a workload's name."""
 
 _CLOSING_S = 5.0
 """Kept free before a deadline, for the last reading and for saving the record."""
@@ -94,6 +93,8 @@ class Plan:
     ends_by_s: float | None = None
     """The `time.monotonic()` by which the session is to end: no round begins that would end later, judged by the rounds
     so far; the first begins if any time is left. Rounds that began are finished."""
+    gate_processes: int = 1
+    """How many gates may run at once; above one, kernels are compiled and tuned first, see `benchmarks.gating`."""
     further_warm_up_s: float = 1.0
     """Warm-up of a process's workloads after its first."""
     is_every_process_rechecked: bool = False
@@ -191,6 +192,13 @@ def _forked(arms: Sequence[str], plan: Plan, *, is_all: bool) -> str:
     return text
 
 
+def _gated_beside(processes: int) -> str:
+    return (
+        f"up to {processes} gates ran at once; before them every arm called each workload once with nothing beside it, "
+        "and what failed beside others was gated again alone"
+    )
+
+
 @contextlib.contextmanager
 def _terminable() -> Iterator[None]:
     """Turn a polite request to end into an exception, so that workers are killed on the way out."""
@@ -224,6 +232,8 @@ class _Session:
     progress: Any = field(init=False, default=None)
     nurseries: Nurseries = field(init=False)
     round: int = field(init=False, default=0)
+    telling: threading.Lock = field(default_factory=threading.Lock)
+    """Gates that run side by side tell of what came of them at once."""
 
     def run(self) -> None:
         """Gate every arm, then time what passed."""
@@ -267,15 +277,20 @@ class _Session:
             for arm, reason in refusals.items()
         )
         forked = self.nurseries.forked()
-        limitations = (_forked(forked, self.plan, is_all=not refusals),) if forked else ()
+        limitations = (
+            *((_forked(forked, self.plan, is_all=not refusals),) if forked else ()),
+            *((_gated_beside(self.plan.gate_processes),) if self.plan.gate_processes > 1 else ()),
+        )
         if unavailable or limitations:
             self._tell(Noted(unavailable=unavailable, limitations=limitations))
 
     def _tell(self, event: Header | Reading | CellEvent | Noted | Ended) -> None:
         """Write one event so that it survives whatever happens next."""
-        self.stream.write(event.model_dump_json() + "\n")
-        self.stream.flush()
-        os.fsync(self.stream.fileno())
+        line = event.model_dump_json() + "\n"
+        with self.telling:
+            self.stream.write(line)
+            self.stream.flush()
+            os.fsync(self.stream.fileno())
 
     def _now_s(self) -> float:
         return round(time.monotonic() - self.origin, 6)
@@ -286,7 +301,7 @@ class _Session:
         self._tell(self.watch.read(at_s, {os.getpid(), *own}))
         return at_s
 
-    def _job(self, phase: Literal["gate", "timing"], arm: str, workloads: Sequence[str]) -> protocol.Job:
+    def _job(self, phase: protocol.Phase, arm: str, workloads: Sequence[str]) -> protocol.Job:
         rules = self.plan.rules
         return protocol.Job(
             phase=phase,
@@ -308,25 +323,38 @@ class _Session:
             ),
         )
 
-    def _worker(self, arm: str, job: protocol.Job, turn: int = 0) -> Worker:
+    def _worker(self, arm: str, job: protocol.Job, turn: int) -> Worker:
         plan = self.plan
-        start = self.nurseries.start(arm, turn) or spawned(
-            plan.commands[arm], root=plan.root, environment=plan.environment
-        )
+        start = self.nurseries.start(arm, turn) or self._spawned(arm)
         return Worker(start, job, timeout_s=plan.timeout_s)
 
+    def _started(self, phase: protocol.Phase, arm: str, workloads: Sequence[str], turn: int) -> Worker:
+        """Return a process that nothing times. A nursery has one child at a time, so those beyond them are spawned."""
+        forked = self.nurseries.start(arm, turn) if turn < self.plan.nurseries else None
+        return Worker(forked or self._spawned(arm), self._job(phase, arm, workloads), timeout_s=self.plan.timeout_s)
+
+    def _spawned(self, arm: str) -> Start:
+        plan = self.plan
+        return spawned(plan.commands[arm], root=plan.root, environment=plan.environment)
+
     def _gate(self) -> None:
-        """Gate every arm in a process of its own; a control has its twin's outcome, which is of the same code."""
+        """Gate every arm in processes of its own; a control has its twin's outcome, which is of the same code."""
         header = self.plan.header
         skipped = {(event.arm, event.workload) for event in self.plan.not_tried}
-        told: dict[Pair, Gated | Died] = {}
-        tried = [arm for arm in header.arms if arm.control_of is None]
-        for arm in self._shown(tried, "gates"):
-            left = [load.name for load in header.workloads if (arm.name, load.name) not in skipped]
-            while left:
-                for done in self._gate_in_one_process(arm, left):
-                    told[arm.name, done.workload] = done
-                    left.remove(done.workload)
+        tried = {
+            arm.name: [load.name for load in header.workloads if (arm.name, load.name) not in skipped]
+            for arm in header.arms
+            if arm.control_of is None
+        }
+        processes = self.plan.gate_processes
+        gating = Gating(
+            Stages(self._started, processes),
+            self._tell,
+            lambda arm, failed: self._died(arm, failed.workload, failed.cause, failed.phase, failed.message),
+            is_side_by_side=processes > 1,
+            is_quiet=self._is_quiet(),
+        )
+        told = gating.run(tried)
         for arm in header.arms:
             for load in header.workloads:
                 if (arm.name, load.name) in skipped:
@@ -336,39 +364,6 @@ class _Session:
                     self._tell(event.model_copy(update={"arm": arm.name}))
                 if isinstance(event, Gated) and isinstance(event.outcome, Passed):
                     self.proofs[arm.name, load.name] = event.outcome
-
-    def _gate_in_one_process(self, arm: Arm, workloads: Sequence[str]) -> Sequence[Gated | Died]:
-        """Gate workloads in order until all are done or the process dies; at least one gets an event."""
-        events: list[Gated | Died] = []
-
-        def tell(event: Gated | Died) -> None:
-            self._tell(event)
-            events.append(event)
-
-        current = workloads[0]
-        try:
-            with self._worker(arm.name, self._job("gate", arm.name, workloads)) as worker:
-                while len(events) < len(workloads):
-                    message = worker.hear()
-                    current = self._expected(message.workload, workloads, events)
-                    if isinstance(message, protocol.Ready):
-                        self._tell(Started(arm=arm.name, workload=current, phase="gate", process=0))
-                        worker.go()
-                    elif isinstance(message, protocol.Judged):
-                        tell(Gated(arm=arm.name, workload=current, phase="before", outcome=message.outcome))
-                    elif isinstance(message, protocol.Failed):
-                        tell(self._died(arm.name, current, message.cause, message.phase, message.message))
-        except WorkerError as error:
-            if current in {event.workload for event in events}:
-                current = next(name for name in workloads if name not in {event.workload for event in events})
-            tell(self._died(arm.name, current, error.cause, "gate", error.message))
-        return events
-
-    @staticmethod
-    def _expected(workload: str, workloads: Sequence[str], events: Sequence[Gated | Died]) -> str:
-        if workload not in workloads or workload in {event.workload for event in events}:
-            raise WorkerError("error", f"the worker spoke of {workload!r}, which it was not asked about")
-        return workload
 
     def _died(self, arm: str, workload: str, cause: protocol.Cause, phase: str, message: str) -> Died:
         text = scrubbed(message, self.plan.root) or "no message"
@@ -412,9 +407,6 @@ class _Session:
     def _is_quiet(self) -> bool | None:
         """Return what tqdm makes of it: None shows progress on a terminal only."""
         return None if self.plan.is_progress_shown else True
-
-    def _shown(self, arms: Sequence[Arm], what: str) -> Iterator[Arm]:
-        yield from tqdm(arms, desc=what, unit="arm", disable=self._is_quiet())
 
     def _turns(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Yield what each process of one round does: arms alternate within the smallest unit that `sharing` allows."""

@@ -126,6 +126,11 @@ class Worker:
         """Let the worker begin what it is ready for."""
         self._send(GO)
 
+    def interrupt(self) -> None:
+        """Kill it while another thread listens, which hears of it."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
     def hear(self) -> Message:
         """Return the worker's next message.
 
@@ -157,8 +162,7 @@ class Worker:
         self._lines.put(None)
 
     def _kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        self.interrupt()
         self._process.wait()
 
     def _last_words(self, code: int) -> str:

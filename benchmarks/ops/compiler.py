@@ -37,6 +37,15 @@ def autotuners() -> list[Any]:
     return list({id(tuner): tuner for tuner in (*_REMEMBERED, *_standing())}.values())
 
 
+def keep_choices_off_disk() -> None:
+    """Let no autotuner store what it chooses from now on in this process, where nothing is measured."""
+    knobs = getattr(getattr(sys.modules.get("triton"), "knobs", None), "autotuning", None)
+    if knobs is not None:
+        knobs.cache = False
+    for tuner in autotuners():
+        tuner.cache_results = False
+
+
 def _standing() -> list[Any]:
     """Return the autotuners among the objects that the garbage collector looks at."""
     runtime = sys.modules.get(_RUNTIME)

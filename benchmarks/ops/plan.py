@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from importlib.util import find_spec
 
 from benchmarks import ROOT, capture, privacy
-from benchmarks.ops import definitions, gates
+from benchmarks.ops import autotuning, definitions, gates
 from benchmarks.ops.selection import SLOWED, WORKER, Selection, Side, percent
 from benchmarks.ops.workloads import workload
 from benchmarks.options import UnsuitableError
@@ -148,6 +148,14 @@ def package_sources(selection: Selection) -> tuple[PackageSource, ...]:
     return tuple(capture.package_source(name) for name in names)
 
 
+def _tuned(selection: Selection) -> tuple[str, ...]:
+    """Say how autotuners chose, where not as Triton has them choose."""
+    if selection.gate_processes == 1 or selection.device == "cpu":
+        return ()
+    spent = f"{autotuning.WARM_UP_MS} ms of warm-up and {autotuning.REPETITIONS_MS} ms of repetitions a configuration"
+    return (f"autotuners of Triton chose before the gates, by {spent}",)
+
+
 def build(
     selection: Selection,
     *,
@@ -208,7 +216,7 @@ def build(
             }.values()
         ),
         unavailable=(*withheld, Unavailable(what="profile", reason="not taken in this run")),
-        limitations=(*limitations, *shared),
+        limitations=(*limitations, *shared, *_tuned(selection)),
         supersedes=(),
     )
     return Plan(
@@ -222,6 +230,7 @@ def build(
         sharing=selection.sharing,
         start=selection.start,
         nurseries=selection.nurseries,
+        gate_processes=selection.gate_processes,
         facts=facts,
         ends_by_s=ends_by_s,
         further_warm_up_s=further_warm_up_s,

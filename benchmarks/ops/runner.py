@@ -166,6 +166,7 @@ def _measuring(asked: argparse.Namespace, chosen: selection.Selection) -> dict[s
         "--warm-up": f"{asked.warm_up:g}",
         "--further-warm-up": f"{asked.warm_up if asked.further_warm_up is None else asked.further_warm_up:g}",
         "--recheck": asked.recheck,
+        "--gate-processes": str(chosen.gate_processes),
     }
     return {**found, "--nurseries": str(chosen.nurseries)} if chosen.start == "fork" else found
 

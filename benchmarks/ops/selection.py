@@ -68,6 +68,8 @@ class Selection:
     sharing: Literal["cell", "arm"]
     start: Literal["spawn", "fork"]
     nurseries: int
+    gate_processes: int = 1
+    """How many gates may run at once."""
     slowed: float = 0.0
     """The share by which one more arm, which runs the baseline, is slower on purpose; 0 adds none."""
 
@@ -196,6 +198,13 @@ def add_measuring(made: argparse.ArgumentParser) -> None:
     )
     how.add_argument("--nurseries", type=int, default=3, help="processes an arm is forked from in turn (default 3)")
     how.add_argument(
+        "--gate-processes",
+        type=int,
+        default=1,
+        metavar="NUMBER",
+        help="gates that may run at once; above 1, kernels are compiled side by side and tuned alone first (default 1)",
+    )
+    how.add_argument(
         "--deadline",
         type=float,
         metavar="SECONDS",
@@ -239,8 +248,7 @@ def selection(options: argparse.Namespace) -> Selection:
     refuse_repeats("implementation", names)
     if baseline in options.alternatives:
         raise UsageError(f"{baseline!r} is the baseline and an alternative")
-    if min(options.processes, options.threads, options.nurseries) < 1:
-        raise UsageError("--processes, --threads and --nurseries are at least 1")
+    refuse_none(options)
     if not 0 <= options.slowed <= MOST_SLOWED_PERCENT:
         raise UsageError(f"--slowed is from 0 to {MOST_SLOWED_PERCENT} percent")
     fitting.agreed("seed", {op.name: op.seed for op in ops})
@@ -264,6 +272,7 @@ def selection(options: argparse.Namespace) -> Selection:
         sharing=options.sharing,
         start=options.start or start(device),
         nurseries=options.nurseries,
+        gate_processes=options.gate_processes,
         slowed=options.slowed / 100,
     )
 
@@ -305,6 +314,16 @@ def start(device: Device) -> Literal["spawn", "fork"]:
     but host code's share in calls so short that launches show, for which `--start spawn` is there.
     """
     return "fork" if device == "cuda" else "spawn"
+
+
+def refuse_none(options: argparse.Namespace) -> None:
+    """Refuse numbers of processes that measure nothing.
+
+    Raises:
+        UsageError: one is below 1.
+    """
+    if min(options.processes, options.threads, options.nurseries, options.gate_processes) < 1:
+        raise UsageError("--processes, --threads, --nurseries and --gate-processes are at least 1")
 
 
 def refuse_repeats(kind: str, names: Sequence[str]) -> None:

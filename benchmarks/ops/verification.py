@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks import ROOT
 from benchmarks.ops import control
 from benchmarks.ops.registry import Direction, Implementation, Op, find
-from benchmarks.ops.selection import DOMAIN, Selection, add_measuring, device_of, refuse_repeats, start
+from benchmarks.ops.selection import DOMAIN, Selection, add_measuring, device_of, refuse_none, refuse_repeats, start
 from benchmarks.options import UsageError, add_places
 from benchmarks.profile.collection import TOOLS, Tool
 from evidence.errors import UnknownNameError
@@ -145,8 +145,7 @@ def _test_file(given: str | None, op: str) -> Path:
 
 
 def _selection(options: argparse.Namespace, op: Op, implementation: Implementation) -> Selection:
-    if min(options.processes, options.threads, options.nurseries) < 1:
-        raise UsageError("--processes, --threads and --nurseries are at least 1")
+    refuse_none(options)
     device = device_of(op, options.device)
     dtype = options.dtype or op.dtypes[0]
     shapes = [op.shape(text) for text in options.shapes] if options.shapes else list(op.shapes)
@@ -169,6 +168,7 @@ def _selection(options: argparse.Namespace, op: Op, implementation: Implementati
         sharing=options.sharing,
         start=options.start or start(device),
         nurseries=options.nurseries,
+        gate_processes=options.gate_processes,
     )
 
 

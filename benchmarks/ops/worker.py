@@ -1,4 +1,4 @@
-"""Owns one worker process of an op session: gates or times one arm on the workloads of its job.
+"""Owns one worker process of an op session: compiles, tunes, gates or times one arm on the workloads of its job.
 
 `python -m benchmarks.ops.worker --op OP [OP …] --implementation NAME --dtype DTYPE --device DEVICE`. The job comes on
 stdin and messages go to stdout, see `benchmarks.protocol`; whatever libraries print goes to stderr. With `--origin DIR`
@@ -14,6 +14,7 @@ import importlib
 import importlib.util
 import os
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING
 from benchmarks import protocol
 from benchmarks.conversation import Conversation
 from benchmarks.memory import peak_memory, reset_peak_memory
-from benchmarks.ops import compiler, control, gates, inputs
+from benchmarks.ops import autotuning, compiler, control, gates, inputs
 from benchmarks.ops.calls import bind, load
 from benchmarks.ops.fitting import named
 from benchmarks.ops.origins import proof, redirect
@@ -84,12 +85,14 @@ class OpWorker:
     def attend(
         self, assignment: protocol.Assignment, timer: Timer | None, job: protocol.Job, *, is_first: bool
     ) -> None:
-        """Gate one workload, or time it with a timer. What it raises is told of; nothing of it stays on the device."""
+        """Call, gate or time one workload. What it raises is told of, and nothing of it stays on the device."""
         import torch
 
         try:
             case = self._case(assignment.workload)
-            if timer is None:
+            if job.phase in ("compiling", "tuning"):
+                self._call(case, assignment.workload, is_measured=job.phase == "tuning")
+            elif timer is None:
                 self._gate(case, assignment.workload)
             else:
                 self._time(case, assignment, timer, job, is_first=is_first)
@@ -118,6 +121,30 @@ class OpWorker:
         is_one_of_several = len({entry.target for entry in self._chosen.of_op.values()}) > 1
         target = (Setting(name="target", value=self._implementation_of(case).target),) if is_one_of_several else ()
         return (*proved, *target)
+
+    def _call(self, case: Case, workload: str, *, is_measured: bool) -> None:
+        """Call once on the first of the timed inputs, so that kernels are compiled; tuned if `is_measured`."""
+        self._session.say(protocol.Ready(workload=workload))
+        self._session.hear()
+        started = time.perf_counter()
+        call = bind(self._implementation_of(case), case)
+        given = inputs.draw(case, case.op.seed, self._device)
+        with self._autotuned(is_measured=is_measured):
+            call(given)
+            if self._device == "cuda":
+                import torch
+
+                torch.cuda.synchronize()
+        self._session.say(protocol.Called(workload=workload, seconds=round(time.perf_counter() - started, 3)))
+
+    def _autotuned(self, *, is_measured: bool) -> contextlib.AbstractContextManager[None]:
+        """Let autotuners choose by a brief measurement and keep it on disk, or by none and keep nothing."""
+        if self._device != "cuda" or "triton" not in sys.modules:
+            return contextlib.nullcontext()
+        if is_measured:
+            return autotuning.measured_by(autotuning.brief())
+        compiler.keep_choices_off_disk()
+        return autotuning.measured_by(autotuning.launched_once)
 
     def _gate(self, case: Case, workload: str) -> None:
         self._session.say(protocol.Ready(workload=workload))

@@ -29,7 +29,8 @@ from pathlib import Path
 from benchmarks import session
 from tests.benchmarks import toys
 folder, logs = map(Path, sys.argv[1:3])
-plan = toys.plan(folder, seconds=float(sys.argv[3]), sharing=sys.argv[4], start=sys.argv[5], nurseries=1)
+how = {"sharing": sys.argv[4], "start": sys.argv[5], "gate_processes": int(sys.argv[6]), "nurseries": 1}
+plan = toys.plan(folder, seconds=float(sys.argv[3]), fused={"n1": sys.argv[7]}, **how)
 session.run_and_save(plan, logs, session.incomplete_path(logs, plan.header.log))
 """
 
@@ -41,9 +42,15 @@ def run(tmp_path: Path, **changes) -> Record:
 
 
 def start(
-    folder: Path, logs: Path, seconds: float = 0.0, sharing: str = "cell", how: str = "spawn"
+    folder: Path,
+    logs: Path,
+    seconds: float = 0.0,
+    sharing: str = "cell",
+    how: str = "spawn",
+    gates: int = 1,
+    what: str = "",
 ) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", RUN, str(folder), str(logs), str(seconds), sharing, how]
+    command = [sys.executable, "-c", RUN, str(folder), str(logs), str(seconds), sharing, how, str(gates), what]
     return subprocess.Popen(command, cwd=toys.ROOT, stderr=subprocess.DEVNULL)
 
 

@@ -61,6 +61,11 @@ def first_time(mark: Path) -> bool:
     return True
 
 
+def trace(folder: Path, phase: str, workload: str) -> None:
+    """Leave what is done and when, for tests of what runs beside what."""
+    (folder / f"{phase}-{workload}-{os.getpid()}").write_text(f"{time.monotonic()}")
+
+
 def prepare(words: Sequence[str]) -> None:
     """Import slowly or not at all, if told so."""
     folder = Path(words[0])
@@ -106,9 +111,14 @@ def main(words: Sequence[str] | None = None) -> int:
             sys.stdout.write("Segmentation fault\n")
             sys.stdout.flush()
             time.sleep(600)
-        if what == f"{job.phase}-oom":
+        if what == f"{job.phase}-oom" or (what == f"{job.phase}-oom-once" and first_time(folder / f"died-{name}")):
             say(protocol.Failed(workload=name, cause="oom", phase=job.phase, message="out of memory"))
+        elif job.phase in ("compiling", "tuning"):
+            trace(folder, job.phase, name)
+            say(protocol.Called(workload=name, seconds=0.5))
         elif job.phase == "gate":
+            trace(folder, job.phase, name)
+            time.sleep(min(seconds, 0.1))
             outcome = factories.failed() if what == "reject" else factories.passed()
             say(protocol.Judged(workload=name, phase="before", outcome=outcome))
         else:

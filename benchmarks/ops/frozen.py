@@ -34,7 +34,8 @@ ALLOWED = "ALLOWED_SKIPS"
 LOG = "gate/outcomes.json"
 """Where a log keeps the report."""
 SETTINGS = "pyproject.toml#tool.pytest.ini_options"
-_OPTIONS = ("-q", "-p", "no:cacheprovider", "-p", "benchmarks.ops.watching")
+_OPTIONS = ("-q", "-p", "no:cacheprovider", "-W", "default", "-p", "benchmarks.ops.watching")
+"""Warnings stay warnings here: what a library says of its own version is no fault of the code that is gated."""
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SHOWN = 8
 _TRIED_BY = ("benchmarks/ops/trials.py", "benchmarks/ops/interpreter.py")

@@ -72,6 +72,10 @@ def test_a_gate_that_proves_nothing_does_not_pass(name, code, reason, said):
     assert judged.outcome.reason == reason
 
 
+def test_what_a_library_warns_of_is_no_fault_of_an_op():
+    assert isinstance(frozen.run(asked("warning.py"), "fla-core").outcome, Passed)
+
+
 def test_a_skip_that_the_file_allows_passes():
     judged = frozen.run(asked("allowed.py"), "fla-core")
     assert isinstance(judged.outcome, Passed)

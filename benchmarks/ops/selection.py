@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal, Protocol
 
 from benchmarks.ops import fitting, workloads
 from benchmarks.ops.registry import Case, Device, Implementation, Op, Shape, find
@@ -143,24 +143,9 @@ def parser() -> argparse.ArgumentParser:
         prog=f"python -m {NAME}", description="Gate and time implementations of ops in interleaved processes."
     )
     what = made.add_argument_group("what to measure")
-    what.add_argument(
-        "--op", nargs="+", metavar="NAME", help="name of the op, or of several for one session; --list shows all"
-    )
-    what.add_argument(
-        "--implementations", nargs="+", metavar="NAME", help="which of their implementations; all unless given"
-    )
+    add_what(what)
     what.add_argument("--baseline", metavar="NAME", help="what the others are compared with; the first unless given")
     what.add_argument("--alternatives", nargs="+", default=[], metavar="NAME", help="implementations shown for context")
-    what.add_argument(
-        "--shapes",
-        nargs="+",
-        metavar="SHAPE",
-        help="such as b1-t512-h4-d64, each for the ops whose dimensions it has; the registered ones unless given",
-    )
-    what.add_argument("--guards", nargs="+", default=[], metavar="SHAPE", help="shapes that must not get slower")
-    what.add_argument("--directions", nargs="+", metavar="NAME", help="forward, forward-backward; all unless given")
-    what.add_argument("--dtype", help="the first of the ops unless given")
-    what.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="auto: where the op belongs")
     add_measuring(made)
     made.add_argument("--no-control", action="store_true", help="leave out the baseline's A/A twin")
     made.add_argument(
@@ -176,6 +161,33 @@ def parser() -> argparse.ArgumentParser:
     instead.add_argument("--format", choices=("text", "json"), default="text", help="of --list")
     instead.add_argument("--dry-run", action="store_true", help="print the plan and the workers' commands")
     return made
+
+
+class _Adding(Protocol):
+    """A parser, or a group of its options."""
+
+    def add_argument(self, *names: str, **what: Any) -> argparse.Action:
+        """Add one option."""
+
+
+def add_what(what: _Adding) -> None:
+    """Add the options that choose ops, and which of their implementations, shapes and directions."""
+    what.add_argument(
+        "--op", nargs="+", metavar="NAME", help="name of the op, or of several for one session; --list shows all"
+    )
+    what.add_argument(
+        "--implementations", nargs="+", metavar="NAME", help="which of their implementations; all unless given"
+    )
+    what.add_argument(
+        "--shapes",
+        nargs="+",
+        metavar="SHAPE",
+        help="such as b1-t512-h4-d64, each for the ops whose dimensions it has; the registered ones unless given",
+    )
+    what.add_argument("--guards", nargs="+", default=[], metavar="SHAPE", help="shapes that must not get slower")
+    what.add_argument("--directions", nargs="+", metavar="NAME", help="forward, forward-backward; all unless given")
+    what.add_argument("--dtype", help="the first of the ops unless given")
+    what.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="auto: where the ops belong")
 
 
 def add_measuring(made: argparse.ArgumentParser) -> None:

@@ -109,10 +109,11 @@ class Store:
     @functools.cached_property
     def _scan(self) -> tuple[dict[str, Entry], tuple[Problem, ...], tuple[str, ...]]:
         problems: list[Problem] = []
-        files = tuple(_files(self.root, "", problems)) if self.root.is_dir() else ()
+        root = str(self.root)
+        files = tuple(_files(root, "", problems)) if self.root.is_dir() else ()
         split = (file.rpartition("/") for file in files)
         logs = [folder or "." for folder, _, name in split if name == RECORD_NAME]
-        return {log: Entry(log, self.root / log / RECORD_NAME) for log in logs}, tuple(problems), files
+        return {log: Entry(log, Path(f"{root}/{log}/{RECORD_NAME}")) for log in logs}, tuple(problems), files
 
     @functools.cached_property
     def entries(self) -> tuple[Entry, ...]:
@@ -188,7 +189,8 @@ class Store:
 
     def _read(self, entry: Entry, *, keeps_texts: bool = False) -> Loaded:
         try:
-            data = entry.path.read_bytes()
+            with open(entry.path, "rb") as stream:  # noqa: PTH123 - hot
+                data = stream.read()
         except OSError as error:
             raise RecordError(f"cannot be read: {error.strerror}", fix=_READABLE) from None
         record, texts = read(data)
@@ -200,13 +202,13 @@ def _run_of(log: str) -> int:
     return int(match[1]) if match else 1
 
 
-def _files(folder: Path, below: str, problems: list[Problem]) -> Iterator[str]:
+def _files(folder: str, below: str, problems: list[Problem]) -> Iterator[str]:
     """Walk the store in order of name: no hidden entries, no links, nothing outside the tree."""
     try:
         with os.scandir(folder) as found:
             children = sorted(found, key=lambda child: child.name)
     except OSError as error:
-        problems.append(Problem(folder, 1, "", f"cannot be read: {error.strerror}", _READABLE, None))
+        problems.append(Problem(Path(folder), 1, "", f"cannot be read: {error.strerror}", _READABLE, None))
         return
     for child in children:
         if child.name.startswith(".") or child.name == ledger.FILE_NAME:
@@ -215,7 +217,7 @@ def _files(folder: Path, below: str, problems: list[Problem]) -> Iterator[str]:
             message, fix = "a link; a log is made of files that lie in it", "replace the link by the file, or remove it"
             problems.append(Problem(Path(child.path), 1, "", message, fix, None))
         elif child.is_dir(follow_symlinks=False):
-            yield from _files(Path(child.path), f"{below}{child.name}/", problems)
+            yield from _files(child.path, f"{below}{child.name}/", problems)
         elif child.is_file(follow_symlinks=False):
             yield f"{below}{child.name}"
 

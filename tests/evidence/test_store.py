@@ -271,8 +271,8 @@ def test_a_folder_that_cannot_be_listed_is_carried(tmp_path: Path, monkeypatch: 
     put(tmp_path, "engine/toy_20260901")
     listing = os.scandir
 
-    def denied(path: Path) -> Any:
-        if path.name == "engine":
+    def denied(path: str) -> Any:
+        if Path(path).name == "engine":
             raise PermissionError(13, "Permission denied")
         return listing(path)
 

@@ -141,6 +141,11 @@ class Facts:
         return found
 
     @cached_property
+    def spans(self) -> dict[int, tuple[float | None, ...]]:
+        """Index of a cell with numbers -> by process, the span of its requests; None where it has none."""
+        return {index: tuple(map(_span, processes_of(cell))) for index, cell in enumerate(self.record.cells)}
+
+    @cached_property
     def windows(self) -> tuple[tuple[Window, int, int], ...]:
         """Window of each process with the index of its cell and its place in it, in order of start."""
         found = [
@@ -179,6 +184,16 @@ def median(values: Sequence[float]) -> float:
     ordered = sorted(values)
     half = len(ordered) // 2
     return (ordered[half] + ordered[~half]) / 2
+
+
+def _span(process: Process) -> float | None:
+    """Return seconds from the first enqueue to the last token of completed requests."""
+    requests = process.requests
+    if requests is None or requests.enqueued_s is None:
+        return None
+    rows = zip(requests.enqueued_s, requests.latency_s, strict=True)
+    ends = [start + took for start, took in rows if took is not None]
+    return max(ends) - min(requests.enqueued_s) if ends else None
 
 
 def _processes(cell: Timed) -> tuple[Process, ...]:

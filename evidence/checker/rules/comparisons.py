@@ -428,16 +428,20 @@ def unsound_control(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     Measure again on a quiet machine; look at clocks, temperature and foreign processes in the log's conditions.
     """
     record, facts = loaded.record, corpus.facts(loaded)
-    judged = [metric for metric in record.metrics if metric.role == "target" and metric.better != "neither"]
+    judged = [
+        (metric, Quantity(metric.name))
+        for metric in record.metrics
+        if metric.role == "target" and metric.better != "neither"
+    ]
     faults: list[Fault] = []
     compared = 0
     for index, arm in enumerate(record.arms):
         if arm.control_of is None:
             continue
         for workload in record.workloads:
-            for metric in judged:
-                before = facts.by_process(arm.control_of, workload.name, Quantity(metric.name))
-                after = facts.by_process(arm.name, workload.name, Quantity(metric.name))
+            for metric, quantity in judged:
+                before = facts.by_process(arm.control_of, workload.name, quantity)
+                after = facts.by_process(arm.name, workload.name, quantity)
                 if min(len(before), len(after)) < MINIMUM_PROCESSES:
                     continue
                 compared += 1

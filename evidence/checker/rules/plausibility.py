@@ -182,7 +182,7 @@ def impossible_latency(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
         if isinstance(workload, EngineWorkload) and isinstance(cell, Timed | Imported):
             second_per_token = _prompt_token_time(facts, cell.arm, workload)
             for at, process in enumerate(cell.processes):
-                if message := _too_early(process, workload, second_per_token):
+                if message := _too_early(process, facts.spans[index][at], workload, second_per_token):
                     place = ("cells", index, "processes", at)
                     faults.append(Fault(f"{cell.arm!r} on {cell.workload!r}: {message}", place))
             if isinstance(cell, Imported):
@@ -205,12 +205,11 @@ def _rates(model: str) -> list[float]:
 _FASTEST = max(rate for model in ("NVIDIA B200", "AMD Instinct MI300X", "NVIDIA H200") for rate in _rates(model))
 
 
-def _too_early(process: Process, workload: EngineWorkload, second_per_token: float) -> str:
+def _too_early(process: Process, span: float | None, workload: EngineWorkload, second_per_token: float) -> str:
     requests = process.requests
     if requests is None or (requests.cached_tokens is None and workload.prefix_cache != "off"):
         return ""
-    span = _span(requests)
-    soonest = min((ttft for ttft in requests.ttft_s if ttft is not None), default=math.inf)
+    soonest = min([ttft for ttft in requests.ttft_s if ttft is not None], default=math.inf)
     at_most = requests.prompt_tokens
     if soonest >= max(at_most) * second_per_token and (span is None or span >= sum(at_most) * second_per_token):
         return ""  # every prompt read in full, at the time of the first: so much for nearly every process
@@ -238,15 +237,6 @@ def _reported_too_early(
             yield Fault(f"{cell.arm!r} on {cell.workload!r}: {message}", ("cells", index, "reported", at))
 
 
-def _span(requests: Requests) -> float | None:
-    """Return seconds from the first enqueue to the last token of completed requests."""
-    if requests.enqueued_s is None:
-        return None
-    rows = zip(requests.enqueued_s, requests.latency_s, strict=True)
-    ends = [start + took for start, took in rows if took is not None]
-    return max(ends) - min(requests.enqueued_s) if ends else None
-
-
 @record_rule("EV504", "latency-identity")
 def latency_identity(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     """The parts of a latency do not make the whole.
@@ -269,7 +259,9 @@ def latency_identity(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     faults = []
     for index, cell in facts.timed:
         for at, process in enumerate(cell.processes):
-            how = _apart_from_its_requests(process) or _apart_in_itself(process, facts.workloads[cell.workload])
+            how = _apart_from_its_requests(process, facts.spans[index][at]) or _apart_in_itself(
+                process, facts.workloads[cell.workload]
+            )
             if how:
                 faults.append(Fault(f"{cell.arm!r} on {cell.workload!r}: {how}", ("cells", index, "processes", at)))
                 break
@@ -281,9 +273,8 @@ def latency_identity(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     return corpus.fault(loaded, faults)
 
 
-def _apart_from_its_requests(process: Process) -> str:
+def _apart_from_its_requests(process: Process, span: float | None) -> str:
     walls = [column.values[0] for column in process.samples if column.metric == "wall_time"]
-    span = _span(process.requests) if process.requests is not None else None
     if not walls or span is None or _agree(max(walls), span, _AGREE_WITHIN):
         return ""
     return f"the client saw {max(walls):.4g} s, its requests {span:.4g} s"
@@ -540,7 +531,7 @@ def failed_requests(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
         if isinstance(cell, Timed | Imported):
             for at, process in enumerate(cell.processes):
                 times = process.requests.latency_s if process.requests is not None else ()
-                if failed := sum(time is None for time in times):
+                if failed := times.count(None):
                     message = f"{cell.arm!r} on {cell.workload!r}: {failed} of {len(times)} requests failed"
                     faults.append(Fault(message, ("cells", index, "processes", at, "requests", "latency_s")))
                     break

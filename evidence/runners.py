@@ -93,7 +93,13 @@ def known(root: Path, group: str = GROUP) -> Mapping[str, EntryPoint]:
 
 @functools.cache
 def _declared(group: str) -> tuple[EntryPoint, ...]:
-    return tuple(entry_points(group=group))
+    return tuple(_installed().select(group=group))
+
+
+@functools.cache
+def _installed() -> Any:
+    """Return what all installed packages declare, of every group: each is opened for it. 3.11 has another type."""
+    return entry_points()
 
 
 def _reaches(point: EntryPoint, root: Path) -> bool:

@@ -225,21 +225,10 @@ class Judge:
         runner = self._runner(target.provenance.runner) if target is not None else None
         if loaded is None or target is None or runner is None:
             return
-        at = self.corpus.place(loaded, "provenance", "argv")
-        try:
-            options = runners.parse(runner, target.arguments)
-            configuration = runner.configuration(options) if options is not None else None
-        except EvidenceError as error:
-            yield UNPARSEABLE, Finding(at, f"the command of {log}: {error.message}", error.fix, tuple(cited))
-            return
-        if configuration is None:
-            yield DIFFERS, Finding(at, f"the command of {log} measures nothing", "", tuple(cited))
-            return
-        recorded = runner.recorded(target.record)
-        found = runners.differences({name: configuration.get(name, "") for name in recorded}, recorded)
-        if found:
-            message = f"the command of {log} would measure something else today: {_told(found)}"
-            yield DIFFERS, Finding(at, message, "measure again, or write the option out in the runner", tuple(cited))
+        if fault := _changed(runner, target):
+            code, message, fix = fault
+            at = self.corpus.place(loaded, "provenance", "argv")
+            yield code, Finding(at, f"the command of {log}{message}", fix, tuple(cited))
 
     def _reproduced(self, subject: str, at: Location) -> Iterator[tuple[str, Finding]]:
         """Find programs of printed commands that the repository once had and has no more."""
@@ -335,6 +324,21 @@ def _is_verbatim(command: Command, target: _Target) -> bool:
     held = {setting.name: setting.value for setting in target.provenance.variables}
     is_held = all(held.get(name) == value for name, value in command.assigned)
     return is_held and command.program.arguments == target.arguments
+
+
+def _changed(runner: Runner, target: _Target) -> tuple[str, str, str] | None:
+    """Return what a record's own command would do today that it did not: rule, words and fix; None if nothing."""
+    try:
+        options = runners.parse(runner, target.arguments)
+        configuration = runner.configuration(options) if options is not None else None
+    except EvidenceError as error:
+        return UNPARSEABLE, f": {error.message}", error.fix
+    if configuration is None:
+        return DIFFERS, " measures nothing", ""
+    recorded = runner.recorded(target.record)
+    found = runners.differences({name: configuration.get(name, "") for name in recorded}, recorded)
+    fix = "measure again, or write the option out in the runner"
+    return (DIFFERS, f" would measure something else today: {_told(found)}", fix) if found else None
 
 
 def _theirs(runner: Runner | None, target: _Target) -> tuple[Configuration, Options | None]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from benchmarks.engine.engines import Engine
@@ -73,6 +73,11 @@ def definition(dtype: str, *, agreement: float, source: str) -> Gate:
     )
 
 
+def ties_of(gate: Gate) -> float:
+    """Return within how much of the best logit a token ties with it."""
+    return next(one.limit for one in gate.tolerances if one.of == "relative")
+
+
 @dataclass(frozen=True, slots=True)
 class Answers:
     """What an arm said before the clock: to the workload's requests, to them once more, and to copies of one."""
@@ -131,16 +136,38 @@ def _stored(value: Any) -> float:
     return float(f"{float(value):.6g}")
 
 
-def same(kind: Literal["same-arm", "copies-in-batch"], pairs: Sequence[tuple[Answer, Answer]]) -> TokenControl:
-    """Count the leading tokens that two answers to one prompt share."""
-    compared = sum(max(len(one.tokens), len(other.tokens)) for one, other in pairs)
-    agreed = sum(_leading(one.tokens, other.tokens) for one, other in pairs)
-    return TokenControl(kind=kind, compared=compared, agreed=agreed)
+def same(
+    model: Any,
+    kind: Literal["same-arm", "copies-in-batch"],
+    pairs: Sequence[tuple[Request, Answer, Answer]],
+    ties: float,
+) -> TokenControl:
+    """Count the tokens that two answers to one prompt share.
+
+    Two answers that part at a tie of the reference are compared up to it: rounding chose, and what follows is another
+    text.
+    """
+    compared = agreed = 0
+    for request, one, other in pairs:
+        until = _leading(one.tokens, other.tokens)
+        agreed += until
+        if until == len(one.tokens) or _is_tie(model, request, one, other, until, ties):
+            compared += until
+        else:
+            compared += len(one.tokens)
+    return TokenControl(kind=kind, compared=max(1, compared), agreed=agreed)
 
 
 def _leading(one: Sequence[int], other: Sequence[int]) -> int:
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+    pairs = enumerate(zip(one, other, strict=True))
+    return next((at for at, (a, b) in pairs if a != b), len(one))
+
+
+def _is_tie(model: Any, request: Request, one: Answer, other: Answer, at: int, ties: float) -> bool:
+    """Whether the reference chooses neither of two tokens over the other, after the tokens that both answers share."""
+    both = [replace(answer, tokens=answer.tokens[: at + 1]) for answer in (one, other)]
+    rows = [judged(reference_logits(model, request, answer), request, answer, ties) for answer in both]
+    return all(row.leading == at + 1 for row in rows)
 
 
 def verify(model: Any, answers: Answers, gate: Gate, *, source: str, seed: int) -> Passed | Failed:
@@ -152,12 +179,16 @@ def verify(model: Any, answers: Answers, gate: Gate, *, source: str, seed: int) 
                 f"{name}{len(trial.failures)} of {len(trial.answers)} requests failed, {why.reason}: {why.message}"
             )
             return _failed(gate, "error", message, source, seed, None)
-    twice = tuple(zip(answers.first.answers, answers.again.answers, strict=True))
-    copies = answers.copies.answers
-    controls = (
-        same("same-arm", twice),
-        same("copies-in-batch", tuple((copies[0], other) for other in copies[1:])),
-    )
+    first, copies = answers.first, answers.copies
+    twice = tuple(zip(first.requests, first.answers, answers.again.answers, strict=True))
+    alike = tuple((copies.requests[0], copies.answers[0], other) for other in copies.answers[1:])
+    try:
+        controls = (
+            same(model, "same-arm", twice, ties_of(gate)),
+            same(model, "copies-in-batch", alike, ties_of(gate)),
+        )
+    except NotFiniteError as error:
+        return _failed(gate, "non-finite", error.message, source, seed, None)
     return _outcome(model, answers.first, controls, gate, source=source, seed=seed, phase="before")
 
 
@@ -176,7 +207,7 @@ def _outcome(
     seed: int,
     phase: Literal["before", "timed-outputs"],
 ) -> Passed | Failed:
-    ties = next(one.limit for one in gate.tolerances if one.of == "relative")
+    ties = ties_of(gate)
     answered = [pair for pair in zip(trial.requests, trial.answers, strict=True) if pair[1].failure is None]
     try:
         rows = [judged(reference_logits(model, *pair), *pair, ties) for pair in answered]

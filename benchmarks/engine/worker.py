@@ -64,6 +64,7 @@ class EngineWorker:
         agreement = 1.0 if self._side.outputs == "same" else asked.agreement
         self._gate = parity.definition(asked.dtype, agreement=agreement, source=REPOSITORY)
         self._built: Any = None
+        self._weights = ""
 
     def run(self, job: protocol.Job) -> None:
         """Do every assignment; one that raises is told of, and the next one begins."""
@@ -85,6 +86,7 @@ class EngineWorker:
     def _build(self) -> Any:
         if self._built is None:
             self._built = models.build(self._model, self._asked.dtype, self._asked.device)
+            self._weights = models.fingerprint(self._built)
         return self._built
 
     def _verify(self, one: Load) -> None:
@@ -155,7 +157,7 @@ class EngineWorker:
         return trial, sampled
 
     def _ran(self, engine: Engine) -> Mapping[str, str]:
-        return {**engine.settings(), "weights": models.fingerprint(self._build())}
+        return {**engine.settings(), "weights": self._weights}
 
     def _samples(self, trial: Trial, counts: Mapping[str, int]) -> tuple[Samples, ...]:
         peak_bytes = peak_memory(self._asked.device, is_alone=False)

@@ -9,7 +9,7 @@ import hashlib
 import json
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -75,6 +75,8 @@ class Load:
     """Size of the cache, as a share of what `concurrency` requests of the longest kind fill."""
     prefix_cache: Literal["off", "reset", "warm"] = "off"
     warm_up_requests: int = 4
+    warm_up_outputs: int | None = 8
+    """The most tokens that each of them makes; None: as many as those that are measured."""
     seed: int = 23
 
     @property
@@ -96,8 +98,12 @@ class Load:
         return self._drawn(vocabulary, self.requests, self.seed)
 
     def warm_up(self, vocabulary: int) -> tuple[Request, ...]:
-        """Return the requests before them: of the same lengths, and with other tokens."""
-        return self._drawn(vocabulary, self.warm_up_requests, self.seed + _WARM_UP_SEED)
+        """Return the requests before them: prompts of the same lengths, of other tokens."""
+        drawn = self._drawn(vocabulary, self.warm_up_requests, self.seed + _WARM_UP_SEED)
+        most = self.warm_up_outputs
+        if most is None:
+            return drawn
+        return tuple(replace(request, output_tokens=min(most, request.output_tokens)) for request in drawn)
 
     def _drawn(self, vocabulary: int, count: int, seed: int) -> tuple[Request, ...]:
         source = random.Random(seed)
@@ -162,7 +168,7 @@ def digest(requests: Sequence[Request]) -> str:
 
 
 _small = partial(Load, requests=12, prompts=Lengths(16, 48), concurrency=4, batch_tokens=64, block_tokens=16)
-_full = partial(Load, requests=64, prompts=Lengths(64, 512), concurrency=32, batch_tokens=2048, block_tokens=256)
+_full = partial(Load, requests=48, prompts=Lengths(64, 512), concurrency=24, batch_tokens=2048, block_tokens=256)
 _EQUAL = "all at once, outputs of one length"
 _SKEWED = "all at once, one output in four is long"
 _STAGGERED = "as many clients as a batch holds, each asking again when it is answered, outputs of many lengths"
@@ -206,17 +212,15 @@ _LOADS: dict[Scale, tuple[Load, ...]] = {
         ),
     ),
     "full": (
-        _full("uniform", _EQUAL, outputs=Lengths(128, 128)),
-        _full("skewed", _SKEWED, outputs=Lengths(16, 512, 0.25), tags=frozenset({"skewed"})),
-        _full("staggered", _STAGGERED, outputs=Lengths(16, 256), arrival=Closed(concurrency=32)),
-        _full(
-            "poisson", _POISSON, outputs=Lengths(16, 256), arrival=Poisson(rate_per_s=16.0, seed=5, concurrency=None)
-        ),
+        _full("uniform", _EQUAL, outputs=Lengths(32, 32)),
+        _full("skewed", _SKEWED, outputs=Lengths(8, 96, 0.25), tags=frozenset({"skewed"})),
+        _full("staggered", _STAGGERED, outputs=Lengths(8, 64), arrival=Closed(concurrency=24)),
+        _full("poisson", _POISSON, outputs=Lengths(8, 64), arrival=Poisson(rate_per_s=24.0, seed=5, concurrency=None)),
         _full(
             "shared-prefix",
             _SHARED,
             prompts=Lengths(32, 64),
-            outputs=Lengths(64, 64),
+            outputs=Lengths(32, 32),
             shared_prefix=2048,
             batch_tokens=4096,
             tags=frozenset({"shared-prefix"}),
@@ -225,10 +229,10 @@ _LOADS: dict[Scale, tuple[Load, ...]] = {
         _full(
             "long-prompts",
             _LONG,
-            requests=32,
+            requests=24,
             prompts=Lengths(64, 4096, 0.25),
-            outputs=Lengths(64, 64),
-            concurrency=16,
+            outputs=Lengths(32, 32),
+            concurrency=12,
             batch_tokens=8192,
             tags=frozenset({"long-prompts"}),
         ),
@@ -236,7 +240,7 @@ _LOADS: dict[Scale, tuple[Load, ...]] = {
             "oversubscribed",
             _OVER,
             prompts=Lengths(64, 256),
-            outputs=Lengths(256, 512),
+            outputs=Lengths(64, 256),
             cache_share=0.5,
             tags=frozenset({"oversubscribed"}),
         ),

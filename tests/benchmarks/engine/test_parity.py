@@ -148,6 +148,18 @@ def test_a_tie_is_no_fault_and_does_not_spoil_what_follows() -> None:
     assert (later.leading, later.departure.position, later.departure.is_tie) == (3, 3, False)
 
 
+def test_answers_that_part_at_a_tie_are_compared_up_to_it(tiny: Any, answers: parity.Answers) -> None:
+    request, answer = answers.first.requests[2], answers.first.answers[2]
+    logits = parity.reference_logits(tiny, request, answer)
+    best, second = logits[9].topk(2).indices.tolist()
+    gap = float(logits[9, best] - logits[9, second]) / float(logits[9].square().mean().sqrt())
+    other = replace(answer, tokens=(*answer.tokens[:9], second, *answer.tokens[10:]))
+    tied = parity.same(tiny, "same-arm", [(request, answer, other)], ties=gap * 1.01)
+    assert (tied.compared, tied.agreed) == (9, 9)
+    apart = parity.same(tiny, "same-arm", [(request, answer, other)], ties=gap * 0.99)
+    assert (apart.compared, apart.agreed) == (24, 9)
+
+
 def test_a_share_may_be_enough_for_arms_that_may_differ(tiny: Any, answers: parity.Answers) -> None:
     loose = parity.definition("fp32", agreement=0.5, source="repository")
     assert loose.name != GATE.name

@@ -12,7 +12,7 @@ from benchmarks.engine import run, timeline
 from benchmarks.engine.runner import RUNNER
 from evidence import runners
 from evidence.readings import Quantity, process_values
-from evidence.schema import Record, Skipped, Timed
+from evidence.schema import Failed, Record, Rejected, Skipped, Timed
 from evidence.store import Loaded, Store
 
 pytest.importorskip("transformers")
@@ -145,5 +145,11 @@ def test_an_accelerator_that_is_not_there_is_no_measurement(capsys: pytest.Captu
     assert "accelerator" in capsys.readouterr().err
 
 
-def test_skipped_cells_say_why(record: Record) -> None:
-    assert not [cell for cell in record.cells if isinstance(cell, Skipped)]
+def test_a_failed_gate_is_no_success_whatever_else_was_timed(record: Record) -> None:
+    assert run.exit_code(record) == 0
+    first = record.cells[0]
+    failed = Failed(gate="parity", source="transformers", reason="control", message="x", seeds=(1,), detail=None)
+    rejected = Rejected(arm=first.arm, workload=first.workload, gate=failed, further=())
+    assert run.exit_code(record.model_copy(update={"cells": (rejected, *record.cells[1:])})) == 1
+    skipped = tuple(Skipped(arm=cell.arm, workload=cell.workload, reason="x") for cell in record.cells)
+    assert run.exit_code(record.model_copy(update={"cells": skipped})) == 1

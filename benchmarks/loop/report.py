@@ -19,7 +19,7 @@ from evidence.units import MINUS
 
 _SHORT = 12
 _WORDS: Mapping[Status, str] = {
-    "base": "before any change",
+    "base": "as it was before",
     "keep": "a change that was kept",
     "floor": "a change that was kept, at the floor",
     "revert": "a change that was taken back",
@@ -56,7 +56,7 @@ def page(contract: Contract, rows: Sequence[Row], store: Store) -> str:
     heads = ("Iteration", "Direction", "Gate", "Status", "Record", "Commit")
     listed = [(str(row.iteration), row.direction, row.gate or "", row.status, row.record or "", "") for row in rows]
     listed = [(*cells[:5], row.commit[:_SHORT]) for cells, row in zip(listed, rows, strict=True)]
-    parts = [f"# Loop: {escape(contract.task)}", "", *_contract(contract, has_numbers=False), "", "## Iterations", ""]
+    parts = [f"# Loop: {escape(contract.task)}", "", *_contract(contract, is_page=True), "", "## Iterations", ""]
     parts += [*_table(heads, listed), ""]
     for row in rows:
         if row.record is not None:
@@ -115,7 +115,7 @@ def status(contract: Contract, rows: Sequence[Row], store: Store) -> str:
     return "\n".join(lines)
 
 
-def _contract(contract: Contract, *, has_numbers: bool = True) -> Iterator[str]:
+def _contract(contract: Contract, *, is_page: bool = False) -> Iterator[str]:
     rows = [
         ("Op", contract.op),
         ("Entry point", contract.entry_point),
@@ -123,13 +123,13 @@ def _contract(contract: Contract, *, has_numbers: bool = True) -> Iterator[str]:
         ("Targets", ", ".join(contract.workloads)),
         ("Guards", ", ".join(contract.guards) or "none"),
         ("Modes", ", ".join(contract.modes)),
-        ("Hardware", contract.hardware),
+        *((("Hardware", contract.hardware),) if not is_page else ()),
         ("Language and backend", f"{contract.language}, {contract.backend}"),
         ("Validation", " ".join(contract.validation) or "the measuring command gates by itself"),
         ("Measuring", " ".join(contract.benchmark)),
         ("Frozen", ", ".join(f"{one.path} ({one.sha256[:_SHORT]})" for one in contract.frozen)),
     ]
-    if has_numbers:
+    if not is_page:
         criteria = contract.criteria
         rows.append(("Target", f"{criteria.target_speedup:g}× in {criteria.sessions} sessions"))
         rows.append(

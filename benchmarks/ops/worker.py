@@ -111,7 +111,10 @@ class OpWorker:
         return case.op in self._chosen.ops
 
     def _implementation_of(self, case: Case) -> Implementation:
-        return self._chosen.of_op[case.op.name] if self._is_own(case) else case.op.implementations[0]
+        """Return what runs a case; the control is nobody's code under test, and its outcomes are those of its arm."""
+        if self._is_own(case):
+            return self._chosen.of_op[case.op.name]
+        return replace(case.op.implementations[0], package=next(iter(self._chosen.of_op.values())).package)
 
     def _ran(self, case: Case) -> tuple[Setting, ...]:
         """Return which code ran, after it did, where the arm alone does not tell."""

@@ -96,6 +96,13 @@ def test_the_sides_are_interleaved_beside_a_control_arm_and_a_control_op(slower)
     assert order == ["recurrent-baseline", "recurrent", "recurrent-baseline-again"] * 6
 
 
+def test_each_outcome_names_the_source_of_its_arm_the_controls_too(slower):
+    record = slower[2]
+    sources = {arm.name: arm.source for arm in record.arms}
+    outcomes = [(cell.arm, outcome) for cell in record.cells for outcome in (cell.gate, *cell.further)]
+    assert {(arm, outcome.source) for arm, outcome in outcomes} == set(sources.items())
+
+
 def test_the_record_holds_the_outcome_of_each_test_and_what_the_gate_refuses(slower):
     record = slower[2]
     (tests,) = [gate for gate in record.gates if gate.kind == "tests"]
@@ -272,6 +279,7 @@ def test_a_red_gate_is_kept_without_a_timing(tmp_path):
     (loaded,) = Store(logs)
     assert isinstance(loaded, Loaded)
     assert {type(cell) for cell in loaded.record.cells} == {Rejected}
+    assert {gate.kind for gate in loaded.record.gates} == {"tests"}
     cell = loaded.record.cells[0]
     assert isinstance(cell, Rejected)
     assert cell.gate.detail == DetailOfTests(collected=2, passed=1, failed=1, skipped=0, allowed_skips=())

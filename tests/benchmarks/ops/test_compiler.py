@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -60,3 +61,29 @@ def test_an_autotuner_tells_the_configuration_it_used_last() -> None:
     (setting,) = compiler.configurations([Tuner(), Unused()])
     assert setting.name == "prepare"
     assert setting.value.startswith("BLOCK: 16, num_warps: 4")
+
+
+KEPT = """
+import triton.language, triton.runtime.autotuner
+from benchmarks.ops import compiler
+
+class Kernel:
+    arg_names = ("x",)
+
+def made(**more):
+    kernel = Kernel()
+    kernel.fn = lambda x: x
+    configs = [triton.Config({"B": 1})]
+    return triton.runtime.autotuner.Autotuner(kernel, ["x", "B"], configs, ["x"], None, None, **more)
+
+before = [made(), made(cache_results=True)]
+compiler.keep_choices_off_disk()
+print([one.cache_results for one in (*before, made())])
+"""
+
+
+def test_what_is_chosen_without_measuring_is_not_stored() -> None:
+    environment = {**os.environ, "TRITON_CACHE_AUTOTUNING": "1"}
+    command = [sys.executable, "-c", KEPT]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[False, False, False]"

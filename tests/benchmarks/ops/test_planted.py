@@ -11,18 +11,18 @@ from benchmarks.timing import Rotation, TorchTimer
 
 torch = pytest.importorskip("torch")
 
-CALL_S = 2e-3
+CALL_S = 4e-4
 
 
 def steady() -> str:
-    """Take two milliseconds, whatever else the machine does."""
+    """Take as long, or longer where something else runs meanwhile."""
     until = time.perf_counter() + CALL_S
     while time.perf_counter() < until:
         pass
     return "done"
 
 
-def fastest_s(call, times: int = 40) -> float:
+def fastest_s(call, times: int = 300) -> float:
     taken = []
     for _ in range(times):
         started = time.perf_counter()
@@ -36,7 +36,7 @@ def test_the_plant_adds_the_share_it_says(share):
     planted = slowed(steady, share, TorchTimer(1), "cpu")
 
     assert planted.planted_s == pytest.approx(share * planted.own_s, rel=0.05)
-    assert fastest_s(planted) - fastest_s(steady) == pytest.approx(share * CALL_S, rel=0.25)
+    assert fastest_s(planted) - fastest_s(steady) == pytest.approx(planted.planted_s, rel=0.2)
 
 
 def test_what_was_planted_is_told_in_nanoseconds():

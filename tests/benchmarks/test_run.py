@@ -62,9 +62,9 @@ SEVERAL = ("linear_attn", "simple_gla", "kda")
 
 @pytest.fixture(scope="module")
 def several(tmp_path_factory) -> Record:
-    """The record of one real session of three ops, forked, one process an arm and round."""
+    """The record of one real session of three ops, forked, one process an arm and round, two gates at once."""
     logs = tmp_path_factory.mktemp("several")
-    more = ("--name", "linear", "--start", "fork", "--nurseries", "1", "--op", *SEVERAL)
+    more = ("--name", "linear", "--start", "fork", "--nurseries", "1", "--gate-processes", "2", "--op", *SEVERAL)
     return measure(logs, *more).record
 
 
@@ -106,7 +106,8 @@ def test_the_command_of_several_ops_measures_what_its_record_shows(several):
     assert configuration is not None
     shown = RUNNER.recorded(several)
     assert {name: configuration[name] for name in shown} == shown
-    assert configuration["--name"] == "linear"
+    assert (configuration["--name"], configuration["--gate-processes"]) == ("linear", "2")
+    assert any("up to 2 gates ran at once" in text for text in several.limitations)
 
 
 def test_forked_processes_measure_the_same_and_import_nothing(measured, tmp_path):

@@ -128,23 +128,25 @@ def _names_in(folder: str) -> str:
 
 
 def _sources(project: Project) -> Iterator[str]:
-    """Yield a line for each file that a check may read."""
-    listed = [f"{project.root}/{name}" for name in _SETTINGS]
-    listed += _walk(project.docs)
-    repository = Repository.find(project.root)
-    if repository is None:
-        listed += _walk(project.root)
-    else:
-        yield repository.state()
-        names, ignored = repository.files(), repository.ignored()
-        yield from (*names, *ignored)
-        if any(f"{project.root}/".startswith(f"{repository.root}/{name}") for name in ignored):
+    """Yield a line for each file that a check may read; the docs are hashed while git is asked for the others."""
+    with ThreadPoolExecutor(1) as aside:
+        of_docs = aside.submit(lambda: tuple(_lines(_walk(project.docs))))
+        listed = [f"{project.root}/{name}" for name in _SETTINGS]
+        repository = Repository.find(project.root)
+        if repository is None:
             listed += _walk(project.root)
-        docs = f"{project.docs}/"
-        for path in (f"{repository.root}/{name[2:]}" for name in names):
-            if not path.startswith(docs):
-                listed += _walk(Path(path)) if os.path.isdir(path) else (path,)  # noqa: PTH112 - hot
-    yield from _lines(listed)
+        else:
+            yield repository.state()
+            names, ignored = repository.files(), repository.ignored()
+            yield from (*names, *ignored)
+            if any(f"{project.root}/".startswith(f"{repository.root}/{name}") for name in ignored):
+                listed += _walk(project.root)
+            docs = f"{project.docs}/"
+            for path in (f"{repository.root}/{name[2:]}" for name in names):
+                if not path.startswith(docs):
+                    listed += _walk(Path(path)) if os.path.isdir(path) else (path,)  # noqa: PTH112 - hot
+        yield from _lines(listed)
+        yield from of_docs.result()
 
 
 def _walk(folder: Path) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,6 +34,8 @@ Unit = Literal["% of time against the best, below 0 is faster"]
 UNIT: Unit = "% of time against the best, below 0 is faster"
 _NOT_A_NUMBER = re.compile(rb"[\[,:]\s*-?(?:NaN|Infinity)\b")
 """What JSON has no word for, and some tools write."""
+_PRECISION = 1e-9
+"""To which a row's number and that of its record agree, relative or in per cent of time."""
 STALL = 3
 """Rows in a row that are not kept until something has to be read."""
 
@@ -173,11 +176,19 @@ def verify(rows: Sequence[Row], contract: Contract, store: Store, repository: Re
             continue
         require_source(loaded.record, repository, row.commit)
         gate, change, status = judged(contract, rows[:index], loaded, store)
-        if (row.gate, row.change) != (gate, change) or row.status != status:
+        if row.gate != gate or not _is_same(row.change, change) or row.status != status:
             message = f"row {row.iteration} says {row.status}, its record gives {status}"
             if row.status == status:
                 message = f"row {row.iteration} holds another number than its record gives"
             raise LoopError(Reason.EDITED_ROW, message, fix="rows are written by iterate alone")
+
+
+def _is_same(one: Change | None, other: Change | None) -> bool:
+    """Whether two changes are one number: the last digits of a logarithm are the business of a mathematical library."""
+    if one is None or other is None:
+        return one is other
+    pairs = ((one.value, other.value), (one.low, other.low), (one.high, other.high))
+    return all(math.isclose(a, b, rel_tol=_PRECISION, abs_tol=_PRECISION) for a, b in pairs)
 
 
 def require_frozen(contract: Contract, repository: Repository, commit: str, what: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from pathlib import Path
 from typing import Any
@@ -174,19 +175,31 @@ def test_what_is_no_row_is_refused(copied, text):
     assert code(copied.loop("status")) is Reason.EDITED_ROW
 
 
-def test_a_number_that_its_record_does_not_give_is_refused(copied):
-    """Even where the last row is forged together with its chain and a history that never knew another text."""
-    row = copied.rows[-1]
-    row["change"]["value"] = -60.0
-    lines = copied.journal.read_text().splitlines(keepends=True)
-    copied.git("reset", "--quiet", "--hard", "HEAD~2")
-    copied.git("cherry-pick", "--no-commit", "ORIG_HEAD~1")
+def forge(made: Sandbox, value: float) -> None:
+    """Write another number into the last row, together with its chain and a history that never knew another text."""
+    row = made.rows[-1]
+    row["change"]["value"] = value
+    lines = made.journal.read_text().splitlines(keepends=True)
+    made.git("reset", "--quiet", "--hard", "HEAD~2")
+    made.git("cherry-pick", "--no-commit", "ORIG_HEAD~1")
     forged = json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n"
-    copied.journal.write_text("".join([*lines[:-1], forged]))
-    copied.commit("Loop toy 2: revert")
+    made.journal.write_text("".join([*lines[:-1], forged]))
+    made.commit("Loop toy 2: revert")
+
+
+def test_a_number_that_its_record_does_not_give_is_refused(copied):
+    forge(copied, -60.0)
     done = copied.loop("status")
     assert code(done) is Reason.EDITED_ROW
     assert "another number" in done.stderr
+
+
+def test_another_last_digit_is_another_machines_logarithm(copied):
+    value = copied.rows[-1]["change"]["value"]
+    other = math.nextafter(value, math.inf)
+    forge(copied, other)
+    assert copied.rows[-1]["change"]["value"] == other != value
+    assert code(copied.loop("status")) is not Reason.EDITED_ROW
 
 
 def test_a_record_that_was_replaced_is_refused(copied):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from benchmarks.loop import decision, dispatch, journal
+from benchmarks.loop import decision, dispatch, journal, reading
 from benchmarks.loop.contract import Contract
 from benchmarks.loop.journal import Change, Row, Status
 from benchmarks.loop.reasons import Objection
@@ -27,6 +27,17 @@ _WORDS: Mapping[Status, str] = {
     "note": "another session of the best",
 }
 """What a row's status means, for the titles of its table: authors type no numbers there."""
+
+
+_SAID: Mapping[Status, str] = {
+    "base": "What every change is compared with at first.",
+    "keep": "Kept: from here on this is the best.",
+    "floor": "Kept: the roofline leaves nothing to gain.",
+    "revert": "Taken back: no better than the best before it.",
+    "drop": "Refused: its gate is not green, or a target has no time.",
+    "note": "The best measured once more, which changes nothing.",
+}
+"""What became of a row, in words."""
 
 
 def text(contract: Contract, rows: Sequence[Row], store: Store) -> str:
@@ -60,7 +71,8 @@ def page(contract: Contract, rows: Sequence[Row], store: Store) -> str:
     parts += [*_table(heads, listed), ""]
     for row in rows:
         if row.record is not None:
-            parts += [f"### Iteration {row.iteration}", "", escape(row.direction), ""]
+            said = " ".join((_SAID[row.status], *_losses(contract, row, store)))
+            parts += [f"### Iteration {row.iteration}", "", escape(row.direction), "", said, ""]
             parts += [f'{{{{ ev.table("{table_id(contract, row)}") }}}}', ""]
     entries = dispatch.table(contract, rows, store)
     if entries:
@@ -71,6 +83,15 @@ def page(contract: Contract, rows: Sequence[Row], store: Store) -> str:
     end = last.status if last is not None and last.status in journal.END else "unfinished"
     parts += ["## End", "", f"{end}{f': {escape(last.bound)}' if last is not None and last.bound else ''}", ""]
     return "\n".join(parts)
+
+
+def _losses(contract: Contract, row: Row, store: Store) -> Iterator[str]:
+    """Where a row is slower than the baseline: tables show it, and a reader is told."""
+    loaded = journal.load(store, row)
+    if loaded is not None:
+        found = reading.comparisons(contract, loaded.record, [*contract.workloads, *contract.guards])
+        names = [f"`{one.workload}`" for one in found if reading.is_slower(one)]
+        yield from (f"Slower than the baseline on {', '.join(names)}.",) if names else ()
 
 
 def claims(contract: Contract, rows: Sequence[Row]) -> str:

@@ -353,18 +353,18 @@ class Book:
 
     def _require_pinned_for_a_reason(self, item: Claim | TableSpec) -> None:
         """Refuse an item that names one log where it could name its series, unless a status says why."""
-        named: list[tuple[tuple[str | int, ...], str | None]]
+        named: list[tuple[tuple[str | int, ...], str]]
         if isinstance(item, Claim):
-            named = [(("series",), item.series), *((("also", n, "series"), one.series) for n, one in item.also.items())]
+            also = ((("also", name, "series"), one.series) for name, one in item.also.items() if one.series)
+            named = [(("series",), item.series), *also]
         else:
             named = [(("series", index), series) for index, series in enumerate(item.series)]
-        logs = {entry.log for entry in self._store.entries} - self.log_status.keys()
         for parts, name in named:
-            if name in logs and item.status is None:
+            if name in self._store and name not in self.log_status and item.status is None:
                 message = f"{name} is pinned to its date, and nothing says why"
                 raise ItemError(MALFORMED, message, *parts, fix="name the series, or write status: {historical: why}")
             is_historical = item.status is not None and item.status.historical is not None
-            if is_historical and name is not None and name not in self._store and self._store.has_series(name):
+            if is_historical and name not in self._store and self._store.has_series(name):
                 message = f"it is historical, and {name} is a series, which newer logs join"
                 raise ItemError(MALFORMED, message, *parts, fix="name the one log that it is about, with its date")
 

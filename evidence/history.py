@@ -174,7 +174,7 @@ def _cell(one: _Read, scale: Scale) -> Measured | Ratio | Absent:
 
 def _told(moments: Sequence[Moment], numbers: int) -> str:
     changed = [f"{moment.level} with {moment.log}" for moment in moments if moment.level]
-    logs = f"{numbers} log{'' if numbers == 1 else 's'}"
+    logs = units.counted(numbers, "log")
     if changed:
         return f"the level changes in {logs}: {'; '.join(changed)}"
     if numbers < LEAST:

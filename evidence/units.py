@@ -155,6 +155,16 @@ def format_count(count: int) -> str:
     return f"{count:,}".replace("-", MINUS)
 
 
+def counted(number: int, what: str) -> str:
+    """A number of things: `1 log`, `2 logs`."""
+    return f"{number} {plural(number, what)}"
+
+
+def plural(number: int, what: str) -> str:
+    """What there is a number of: `log` of 1, else `logs`."""
+    return what if number == 1 else f"{what}s"
+
+
 def format_value(value: float, scale: Scale, decimals: int) -> str:
     """A stored value in its shown unit: `69.8 µs`."""
     return _with_suffix(_text(_shown(_decimal(value), scale), decimals), scale)

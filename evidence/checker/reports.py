@@ -21,6 +21,7 @@ from evidence.readings import Quantity, process_values
 from evidence.schema import Cell, Crashed, Imported, Metric, Rejected, Skipped
 from evidence.stance import evidence_of, stance_of
 from evidence.store import Loaded
+from evidence.units import counted
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -41,16 +42,12 @@ def safe(text: str) -> str:
 
 def summary(report: Report) -> str:
     """Return the last line of every text report: counts that a script can read."""
-    counts = [_count(report.count(Severity.ERROR), "error"), _count(report.count(Severity.WARNING), "warning")]
+    counts = [counted(report.count(Severity.ERROR), "error"), counted(report.count(Severity.WARNING), "warning")]
     if report.ignored:
         counts.append(f"{len(report.ignored)} ignored")
     if report.before:
         counts.append(f"{report.before} from before the change")
-    return f"evidence: {', '.join(counts)} in {_count(report.logs, 'log')}, {_count(report.pages, 'page')}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+    return f"evidence: {', '.join(counts)} in {counted(report.logs, 'log')}, {counted(report.pages, 'page')}"
 
 
 def text(report: Report, *, colour: bool = False) -> str:

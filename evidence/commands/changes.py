@@ -61,7 +61,7 @@ def tally(changes: Sequence[Change]) -> str:
 
 def count(number: int, what: str) -> str:
     """Return `1 line`, `2 lines`."""
-    return f"{units.format_count(number)} {what}{'' if number == 1 else 's'}"
+    return f"{units.format_count(number)} {units.plural(number, what)}"
 
 
 def plain(changes: Iterable[Change]) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evidence.commands import CLEAN, FINDINGS, ROOT, errors
+from evidence.units import counted
 
 if TYPE_CHECKING:
     from evidence.checker.corpus import Corpus
@@ -139,11 +140,7 @@ def _report(found: Sequence[tuple[str, Finding]], edits: dict[str, list[Edit]], 
         click.echo(f"{safe(str(finding.at))}: {code}: {safe(finding.message)}", err=True)
         if finding.fix:
             click.echo(f"  fix: {safe(finding.fix)}", err=True)
-    places = _counted(sum(map(len, changed.values())), "place")
-    done = f"{places} {'filled' if wrote else 'to fill'} in {_counted(len(changed), 'file')}"
-    click.echo(f"evidence sync: {_counted(len(edits), 'file')} held, {done}, {_counted(len(found), 'finding')}")
+    places = counted(sum(map(len, changed.values())), "place")
+    done = f"{places} {'filled' if wrote else 'to fill'} in {counted(len(changed), 'file')}"
+    click.echo(f"evidence sync: {counted(len(edits), 'file')} held, {done}, {counted(len(found), 'finding')}")
     return FINDINGS if found or (changed and not wrote) else CLEAN
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"

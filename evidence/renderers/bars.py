@@ -10,7 +10,7 @@ from evidence.renderers.markup import anchor, escape
 from evidence.renderers.panel import Panel, cell_of, data_table, description, finding, outcome
 from evidence.renderers.svg import Canvas, Scale, fit, fit_start
 from evidence.renderers.text import LABEL_LIMIT
-from evidence.units import parse_quantity
+from evidence.units import counted, parse_quantity
 from evidence.views import Absent, Column, Measured, Table, TableCell
 
 _BAR, _THICKNESS, _HEAD, _GAP = 18, 15, 22, 14
@@ -72,8 +72,7 @@ def _title(view: Table, columns: Sequence[Column]) -> str:
     ]
     if found:
         return "; ".join(dict.fromkeys(found))
-    rows, arms = len(view.rows), len(columns)
-    return f"{metric or view.title}: {rows} row{'' if rows == 1 else 's'}, {arms} arm{'' if arms == 1 else 's'}"
+    return f"{metric or view.title}: {counted(len(view.rows), 'row')}, {counted(len(columns), 'arm')}"
 
 
 def _frame(canvas: Canvas, highest: float) -> Scale:

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from evidence.renderers.marks import gate_mark
 from evidence.renderers.markup import CODE_LIMIT, address, anchor, escape, link
-from evidence.units import format_count
+from evidence.units import counted, format_count
 from evidence.views import Banner, Evidence, GateLine
 
 LOGS = "benchmark_logs"
@@ -87,8 +87,7 @@ def gate_summary(lines: Sequence[GateLine]) -> str:
 
 @lru_cache(maxsize=64)
 def _fold(log: Evidence, root: str, preface: str) -> str:
-    count = len(log.limitations)
-    limits = f"{count} limitation{'' if count == 1 else 's'}"
+    limits = counted(len(log.limitations), "limitation")
     summary = " · ".join(escape(part, 200) for part in (log.log, gate_summary(log.gates), limits))
     return (
         f'<details class="ev-fold"><summary><b>Evidence</b> <span>{summary}</span> '

@@ -12,6 +12,7 @@ from evidence.renderers.markup import escape
 from evidence.renderers.svg import Canvas
 from evidence.renderers.text import LABEL_LIMIT
 from evidence.statistics import Verdict
+from evidence.units import counted
 from evidence.views import Absent, Ratio, Row, Table, TableCell
 
 _PLAIN_WORDS = {Verdict.SAME: "the same"}
@@ -34,7 +35,7 @@ class Panel:
 
 def finding(cells: Sequence[TableCell], arm: str) -> str:
     """What the verdicts of one column say, losses and gaps included: `fused is faster in 3 of 5 rows, slower in 1`."""
-    total = f"{len(cells)} row{'' if len(cells) == 1 else 's'}"
+    total = counted(len(cells), "row")
     ratios = sorted((cell for cell in cells if isinstance(cell, Ratio)), key=lambda cell: _VERDICTS.index(cell.verdict))
     words = Counter(_PLAIN_WORDS.get(ratio.verdict, ratio.word.lower()) for ratio in ratios)
     absent = Counter(cell.outcome for cell in cells if isinstance(cell, Absent))

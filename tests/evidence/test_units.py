@@ -14,6 +14,7 @@ from evidence.units import (
     PLAIN,
     PUNCTUATION_SPACE,
     Scale,
+    counted,
     format_change,
     format_count,
     format_interval,
@@ -270,6 +271,10 @@ def test_counts_are_whole():
     assert format_count(10304) == "10,304"
     assert format_count(-10304) == "−10,304"
     assert format_count(7) == "7"
+
+
+def test_things_are_counted_in_words_that_fit():
+    assert [counted(number, "log") for number in (0, 1, 2, 10304)] == ["0 logs", "1 log", "2 logs", "10304 logs"]
 
 
 @pytest.mark.parametrize(

@@ -82,8 +82,7 @@ class Repository:
 
     def history(self) -> frozenset[str]:
         """Return every commit that some branch, tag or HEAD reaches, in one call of git."""
-        heads = ("HEAD",) if self.commit() else ()
-        return frozenset(_git(self.root, "rev-list", "--all", *heads).decode().split())
+        return frozenset(_git(self.root, "rev-list", "--all").decode().split())
 
     def files(self) -> tuple[str, ...]:
         """Return every file that is tracked (`H path`) or could be (`? path`)."""

@@ -8,13 +8,15 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import session
-from benchmarks.options import UnsuitableError
+from benchmarks.options import UnsuitableError, UsageError
 from benchmarks.results import results
+from benchmarks.resumption import Done, interrupted
 from evidence.errors import EvidenceError
-from evidence.importers.session_stream import RAW_NAME
+from evidence.importers.session_stream import RAW_NAME, Header
 from evidence.schema import GitSource, Record, Timed, series
 from evidence.store import RECORD_NAME
 
@@ -49,9 +51,39 @@ def carry_out(plan: session.Plan, logs: Path | None) -> int:
     return OK if any(isinstance(cell, Timed) for cell in record.cells) else NOTHING_TIMED
 
 
-def measured(plan: session.Plan, logs: Path | None, finish: session.Finish = session.as_it_is) -> Record:
-    """Measure, print what was found, and return it."""
-    return _unlogged(plan, finish) if logs is None else _logged(plan, logs, finish)
+def measured(
+    plan: session.Plan, logs: Path | None, finish: session.Finish = session.as_it_is, place: Place | None = None
+) -> Record:
+    """Measure, print what was found, and return it; a stream that is kept lies at `place`."""
+    if logs is None:
+        return _unlogged(plan, finish)
+    return _logged(plan, logs, finish, place or fresh_place(plan.header, logs))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a session keeps its stream while it runs, and what an interrupted one had done that left it there."""
+
+    raw: Path
+    done: Done | None
+
+
+def fresh_place(header: Header, logs: Path) -> Place:
+    """Return a place of its own for a session that begins."""
+    return Place(session.incomplete_path(logs, header.log), None)
+
+
+def resumed_place(header: Header, logs: Path) -> Place:
+    """Return the place of an interrupted session that would have measured the same.
+
+    Raises:
+        UsageError: there is none.
+    """
+    found = interrupted(logs, header)
+    if found is None:
+        fix = "leave out --resume; what differs could be the code, the packages, the machine or the options"
+        raise UsageError(f"no interrupted session of this kind is left in {logs}", fix=fix)
+    return Place(*found)
 
 
 def _unlogged(plan: session.Plan, finish: session.Finish) -> Record:
@@ -62,12 +94,12 @@ def _unlogged(plan: session.Plan, finish: session.Finish) -> Record:
     return record
 
 
-def _logged(plan: session.Plan, logs: Path, finish: session.Finish) -> Record:
-    raw = session.incomplete_path(logs, plan.header.log)
+def _logged(plan: session.Plan, logs: Path, finish: session.Finish, place: Place) -> Record:
+    raw = place.raw
     if any(source.is_dirty for source in plan.header.sources if isinstance(source, GitSource)):
         sys.stderr.write("note: the work tree is not what is committed, so no claim can stand on this run (EV105)\n")
     try:
-        record = session.run_and_save(plan, logs, raw, finish)
+        record = session.run_and_save(plan, logs, raw, finish, place.done)
     except (KeyboardInterrupt, SystemExit):
         sys.stderr.write(f"interrupted; what was measured: {raw}\n  keep it: evidence import {raw} --logs {logs}\n")
         raise

@@ -17,7 +17,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
@@ -30,8 +30,10 @@ from benchmarks.capture import Watch
 from benchmarks.gating import Gating, Pair, Stages
 from benchmarks.nurseries import Nurseries, Nursery
 from benchmarks.privacy import scrubbed
+from benchmarks.resumption import Done
 from benchmarks.standin import Facts
 from benchmarks.timing import Rules
+from benchmarks.turns import turn
 from benchmarks.workers import Start, Worker, WorkerError, spawned
 from evidence.importers.session_stream import (
     RAW_NAME,
@@ -94,6 +96,8 @@ class Plan:
     """The `time.monotonic()` by which the session is to end: no round begins that would end later, judged by the rounds
     so far; the first begins if any time is left. Rounds that began are finished."""
     gate_processes: int = 1
+    is_in_turn: bool = False
+    """Whether it waits, once all is imported, until no other such session of this machine gates or measures."""
     """How many gates may run at once; above one, kernels are compiled and tuned first, see `benchmarks.gating`."""
     further_warm_up_s: float = 1.0
     """Warm-up of a process's workloads after its first."""
@@ -133,13 +137,19 @@ class _Attempt:
     failures: dict[str, _Failure] = field(default_factory=dict)
 
 
-def run(plan: Plan, raw: Path) -> Record:
+def run(plan: Plan, raw: Path, done: Done | None = None) -> Record:
     """Measure, writing the raw stream to `raw`, which must not exist, and return the record made from it.
+
+    With `done` the stream is there, cut short, and this goes on where it ends: what was gated stays gated, what was
+    measured is not measured again, and the record says that two processes ran the session.
 
     Workers are killed however this ends; an interruption leaves the stream, which `session_stream.read` reads.
     """
-    with raw.open("x", encoding="utf-8") as stream, _terminable():
-        _Session(plan, stream).run()
+    if done is not None:
+        os.truncate(raw, done.whole_bytes)
+        plan = replace(plan, header=done.header)
+    with raw.open("x" if done is None else "a", encoding="utf-8") as stream, _terminable():
+        _Session(plan, stream, done).run()
     return read(raw.read_bytes())
 
 
@@ -152,7 +162,7 @@ def as_it_is(record: Record) -> tuple[Record, Mapping[str, bytes]]:
     return record, {}
 
 
-def run_and_save(plan: Plan, logs: Path, raw: Path, finish: Finish = as_it_is) -> Record:
+def run_and_save(plan: Plan, logs: Path, raw: Path, finish: Finish = as_it_is, done: Done | None = None) -> Record:
     """Measure, add the record to the store at `logs`, and return it under the name it got.
 
     The raw stream lies at `raw`, see `incomplete_path`, until the record is saved, and is removed then.
@@ -160,8 +170,8 @@ def run_and_save(plan: Plan, logs: Path, raw: Path, finish: Finish = as_it_is) -
     Raises:
         RecordError: the record does not hold; its raw stream is kept.
     """
-    raw.parent.mkdir(parents=True)
-    record, artifacts = finish(run(plan, raw))
+    raw.parent.mkdir(parents=True, exist_ok=done is not None)
+    record, artifacts = finish(run(plan, raw, done))
     name = save(logs, record, artifacts)
     shutil.rmtree(raw.parent)
     with contextlib.suppress(OSError):
@@ -224,8 +234,13 @@ class _Session:
 
     plan: Plan
     stream: TextIO
+    done: Done | None = None
+    """What an interrupted session had done, which this one goes on with."""
+    gated: dict[Pair, Gated | Died] = field(default_factory=dict)
     proofs: dict[Pair, Passed] = field(default_factory=dict)
     attempts: Counter[Pair] = field(default_factory=Counter)
+    measured: Counter[Pair] = field(default_factory=Counter)
+    """Windows of each cell that are measured."""
     rechecked: set[Pair] = field(default_factory=set)
     watch: Watch = field(init=False)
     origin: float = field(init=False)
@@ -240,16 +255,31 @@ class _Session:
         header = self.plan.header
         self.origin = time.monotonic() - (datetime.now(UTC) - header.started_at).total_seconds()
         self.watch = Watch({rank.device for arm in header.arms for rank in arm.ranks if rank.device is not None})
-        self._tell(header)
+        if self.done is None:
+            self._tell(header)
+        else:
+            self._go_on(self.done)
         self._read_conditions(())
         for event in self.plan.not_tried:
-            self._tell(event)
+            if self.done is None or (event.arm, event.workload) not in self.done.skipped:
+                self._tell(event)
         with self._opened_nurseries() as self.nurseries:
             self._note_starts()
-            self._gate()
-            self._time()
+            with turn() if self.plan.is_in_turn else contextlib.nullcontext():
+                self._gate()
+                self._time()
         self._read_conditions(())
         self._tell(Ended(ended_at=datetime.now(UTC)))
+
+    def _go_on(self, done: Done) -> None:
+        """Take over what another process did, and say so."""
+        self.gated, self.proofs, self.rechecked = dict(done.gated), dict(done.proofs), set(done.rechecked)
+        self.attempts, self.measured = Counter(done.attempts), Counter(done.measured)
+        text = (
+            f"the session was interrupted after {done.measured.total()} of its windows and went on in another process "
+            f"at {self._now_s():.0f} s; windows that the interruption cut short: {done.lost}"
+        )
+        self._tell(Noted(unavailable=(), limitations=(text,)))
 
     def _opened_nurseries(self) -> Nurseries:
         plan = self.plan
@@ -277,10 +307,11 @@ class _Session:
             for arm, reason in refusals.items()
         )
         forked = self.nurseries.forked()
-        limitations = (
+        said = (
             *((_forked(forked, self.plan, is_all=not refusals),) if forked else ()),
             *((_gated_beside(self.plan.gate_processes),) if self.plan.gate_processes > 1 else ()),
         )
+        limitations = tuple(text for text in said if self.done is None or text not in self.done.limitations)
         if unavailable or limitations:
             self._tell(Noted(unavailable=unavailable, limitations=limitations))
 
@@ -342,7 +373,9 @@ class _Session:
         header = self.plan.header
         skipped = {(event.arm, event.workload) for event in self.plan.not_tried}
         tried = {
-            arm.name: [load.name for load in header.workloads if (arm.name, load.name) not in skipped]
+            arm.name: [
+                load.name for load in header.workloads if (arm.name, load.name) not in skipped | self.gated.keys()
+            ]
             for arm in header.arms
             if arm.control_of is None
         }
@@ -354,10 +387,10 @@ class _Session:
             is_side_by_side=processes > 1,
             is_quiet=self._is_quiet(),
         )
-        told = gating.run(tried)
+        told = {**self.gated, **gating.run(tried)}
         for arm in header.arms:
             for load in header.workloads:
-                if (arm.name, load.name) in skipped:
+                if (arm.name, load.name) in skipped | self.gated.keys():
                     continue
                 event = told[arm.control_of or arm.name, load.name]
                 if arm.control_of is not None:
@@ -372,23 +405,28 @@ class _Session:
     def _time(self) -> None:
         """Time every cell that passed, a process of each a round, until all are done or no time is left for a round."""
         processes = self.plan.header.method.processes
-        total = processes * len(self.proofs)
+        # A window whose outputs an interruption left unjudged licenses nothing: that cell has another.
+        whole = min((self.measured[pair] - (pair not in self.rechecked) for pair in self.proofs), default=0)
+        total = sum(max(0, processes - self.measured[pair]) for pair in self.proofs)
         lasted_s: list[float] = []
         with tqdm(total=total, desc="timing", unit="window", disable=self._is_quiet()) as self.progress:
-            for self.round in range(processes):
+            for self.round in range(max(0, whole), processes):
                 if not self._is_time_left(max(lasted_s, default=0.0)):
                     break
                 started = time.monotonic()
                 for arm, workloads in self._turns():
-                    self._measure(arm, [name for name in workloads if (arm, name) in self.proofs])
+                    self._measure(arm, [name for name in workloads if self._is_due(arm, name)])
                 lasted_s.append(time.monotonic() - started)
                 if len(lasted_s) == 1:
                     self._say_how_long(lasted_s[0])
-        if len(lasted_s) < processes:
-            reason = (
-                f"{len(lasted_s)} of {processes} a cell were run: another round would have ended after the deadline"
-            )
+        if (run := max(0, whole) + len(lasted_s)) < processes:
+            reason = f"{run} of {processes} a cell were run: another round would have ended after the deadline"
             self._tell(Noted(unavailable=(Unavailable(what="processes", reason=reason),), limitations=()))
+
+    def _is_due(self, arm: str, workload: str) -> bool:
+        """Whether a cell may be timed, and has no window of this round yet or none whose outputs were judged."""
+        pair = arm, workload
+        return pair in self.proofs and (self.measured[pair] <= self.round or pair not in self.rechecked)
 
     def _is_time_left(self, round_s: float) -> bool:
         ends_by_s = self.plan.ends_by_s
@@ -396,8 +434,9 @@ class _Session:
 
     def _say_how_long(self, round_s: float) -> None:
         """Tell whoever waits, after the first round, how long the others take."""
-        left = self.plan.header.method.processes - 1
-        text = f"round 1 of {left + 1} took {round_s:.0f} s; about {left * round_s:.0f} s left"
+        processes = self.plan.header.method.processes
+        left = processes - self.round - 1
+        text = f"round {self.round + 1} of {processes} took {round_s:.0f} s; about {left * round_s:.0f} s left"
         if self.plan.ends_by_s is not None:
             until_s = max(0.0, self.plan.ends_by_s - time.monotonic())
             text += f", {until_s:.0f} s to the deadline"
@@ -513,6 +552,7 @@ class _Session:
                 warm_up_calls=sampled.warm_up_calls,
             )
         )
+        self.measured[arm, window.workload] += 1
         self.progress.update()
 
     def _is_rechecked(self, arm: str, workload: str) -> bool:

@@ -41,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
         "--timeout", type=float, default=600.0, metavar="SECONDS", help="the longest a process may be silent"
     )
     made.set_defaults(baseline=None, alternatives=[], slowed=0.0, no_control=True)
-    made.set_defaults(threads=1, nurseries=1, gate_processes=1, sharing="arm", start=None)
+    made.set_defaults(threads=1, nurseries=1, gate_processes=1, in_turn=False, sharing="arm", start=None)
     return made
 
 

@@ -231,6 +231,7 @@ def build(
         start=selection.start,
         nurseries=selection.nurseries,
         gate_processes=selection.gate_processes,
+        is_in_turn=selection.is_in_turn,
         facts=facts,
         ends_by_s=ends_by_s,
         further_warm_up_s=further_warm_up_s,

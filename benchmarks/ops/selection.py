@@ -69,6 +69,7 @@ class Selection:
     start: Literal["spawn", "fork"]
     nurseries: int
     gate_processes: int = 1
+    is_in_turn: bool = False
     """How many gates may run at once."""
     slowed: float = 0.0
     """The share by which one more arm, which runs the baseline, is slower on purpose; 0 adds none."""
@@ -217,6 +218,11 @@ def add_measuring(made: argparse.ArgumentParser) -> None:
         help="gates that may run at once; above 1, kernels are compiled side by side and tuned alone first (default 1)",
     )
     how.add_argument(
+        "--in-turn",
+        action="store_true",
+        help="import, then wait until no other session of this machine that was told so gates or measures",
+    )
+    how.add_argument(
         "--deadline",
         type=float,
         metavar="SECONDS",
@@ -285,6 +291,7 @@ def selection(options: argparse.Namespace) -> Selection:
         start=options.start or start(device),
         nurseries=options.nurseries,
         gate_processes=options.gate_processes,
+        is_in_turn=options.in_turn,
         slowed=options.slowed / 100,
     )
 

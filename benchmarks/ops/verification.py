@@ -169,6 +169,7 @@ def _selection(options: argparse.Namespace, op: Op, implementation: Implementati
         start=options.start or start(device),
         nurseries=options.nurseries,
         gate_processes=options.gate_processes,
+        is_in_turn=options.in_turn,
     )
 
 

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 
@@ -273,6 +275,20 @@ def test_two_sessions_at_once_both_land(tmp_path):
     assert len(names) == 2
     assert sorted(name[-2:] == "-2" for name in names) == [False, True]
     assert not (logs / ".incomplete").exists()
+
+
+def test_sessions_in_turn_never_measure_at_once(tmp_path):
+    folders = [tmp_path / name for name in ("a", "b")]
+    for folder in folders:
+        folder.mkdir()
+    with ThreadPoolExecutor(2) as pool:
+        records = list(pool.map(lambda folder: run(folder, is_in_turn=True), folders))
+    spans = sorted(
+        (record.started_at + timedelta(seconds=first[0]), record.started_at + timedelta(seconds=last[1]))
+        for record in records
+        for first, *_, last in [windows(record)]
+    )
+    assert spans[0][1] <= spans[1][0]
 
 
 @pytest.mark.parametrize(("seed", "how"), [(0, "spawn"), (1, "spawn"), (2, "fork"), (3, "fork")])

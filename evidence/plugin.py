@@ -7,6 +7,7 @@ one, and both before the first page is written.
 from __future__ import annotations
 
 import functools
+import gc
 import re
 import secrets
 from collections import Counter
@@ -23,7 +24,7 @@ from mkdocs.plugins import BasePlugin, event_priority, get_plugin_logger
 from mkdocs.structure.files import File, InclusionLevel
 from mkdocs.utils import get_relative_url
 
-from evidence import figures, generated
+from evidence import figures, generated, units
 from evidence.checker.catalogue import RULES
 from evidence.checker.corpus import Corpus
 from evidence.checker.runs import run
@@ -116,6 +117,8 @@ class EvidencePlugin(BasePlugin[NoOptions]):  # type: ignore[misc]
             raise PluginError(f"{error}{f'. Fix: {fix}' if fix else ''}") from None
         toc = config.mdx_configs.setdefault("toc", {})
         toc["slugify"] = _Slug(toc.get("slugify", slugify), build)
+        if not gc.get_freeze_count():  # what is loaded by now stays: no collection has to look through it again
+            gc.freeze()
         return config
 
     def on_files(self, files: Files, config: MkDocsConfig) -> Files:
@@ -201,7 +204,7 @@ class EvidencePlugin(BasePlugin[NoOptions]):  # type: ignore[misc]
         diagnostics = _merged(now, run(RULES, now.corpus).diagnostics)
         errors = [one for one in diagnostics if one.severity is Severity.ERROR or config.strict]
         if errors:
-            count = f"{len(errors)} problem{'' if len(errors) == 1 else 's'}"
+            count = units.counted(len(errors), "problem")
             raise PluginError("\n".join([f"{count}, so nothing was published", *map(_written, errors)]))
         for diagnostic in diagnostics:
             _LOG.warning(_written(diagnostic))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -109,7 +110,6 @@ def build(
     *,
     probed: Probed,
     facts: Facts | None,
-    timelines: Path,
     timeout_s: float,
     ends_by_s: float | None,
     provenance: Provenance,
@@ -145,7 +145,7 @@ def build(
         limitations=(*limitations, _SHARED),
         supersedes=(),
     )
-    told = ("--timelines", str(timelines), "--timeout", f"{timeout_s:g}")
+    told = ("--timeout", f"{timeout_s:g}")
     return Plan(
         header=header,
         commands={side.name: (sys.executable, "-m", WORKER, *selection.words(side), *told) for side in selection.arms},
@@ -161,6 +161,12 @@ def build(
         ends_by_s=ends_by_s,
         timeout_s=timeout_s,
     )
+
+
+def keeping(plan: Plan, timelines: Path) -> Plan:
+    """Return the plan whose workers keep the times of single tokens in a folder; records do not name it."""
+    told = ("--timelines", str(timelines))
+    return replace(plan, commands={arm: (*command, *told) for arm, command in plan.commands.items()})
 
 
 def device_of(selection: Selection, machine: capture.Machine) -> int | None:

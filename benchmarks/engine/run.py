@@ -18,6 +18,7 @@ from pathlib import Path
 from benchmarks import ROOT, capture, command, privacy, probe
 from benchmarks.engine import plan, timeline
 from benchmarks.engine.selection import NAME, WORKER, Selection, log_label, parser, selection, variables
+from benchmarks.session import Plan
 from benchmarks.timing import TORCH_TIMER
 from evidence.schema import Record, Rejected, Timed
 
@@ -47,7 +48,6 @@ def _main(options: argparse.Namespace, words: Sequence[str], began_s: float) -> 
             chosen,
             probed=answer.torch,
             facts=answer.facts,
-            timelines=Path(folder),
             timeout_s=options.timeout,
             ends_by_s=None if options.deadline is None else began_s + options.deadline,
             provenance=provenance,
@@ -57,9 +57,23 @@ def _main(options: argparse.Namespace, words: Sequence[str], began_s: float) -> 
             label=log_label(chosen, options.name),
             limitations=options.limitation,
         )
-        logs = Path(options.logs) if options.log else None
-        record = command.measured(made, logs, lambda record: timeline.attach(record, Path(folder)))
+        place = _place(options, made)
+        timelines = Path(folder) if place is None else place.raw.parent.absolute() / "timelines"
+        record = command.measured(
+            plan.keeping(made, timelines),
+            Path(options.logs) if options.log else None,
+            lambda record: timeline.attach(record, timelines),
+            place,
+        )
     return exit_code(record)
+
+
+def _place(options: argparse.Namespace, made: Plan) -> command.Place | None:
+    """Return where the session keeps its stream; None where nothing is kept."""
+    if not options.log:
+        return None
+    logs = Path(options.logs)
+    return (command.resumed_place if options.resume else command.fresh_place)(made.header, logs)
 
 
 def exit_code(record: Record) -> int:

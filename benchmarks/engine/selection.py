@@ -103,6 +103,9 @@ def _add_common(leaf: argparse.ArgumentParser, study: Study) -> None:
         )
     how = leaf.add_argument_group("how")
     how.add_argument("--dry-run", action="store_true", help="print the plan and the commands, and run nothing")
+    how.add_argument(
+        "--resume", action="store_true", help="go on with the newest interrupted session that would measure the same"
+    )
     how.add_argument("--no-control", action="store_true", help="leave out the arm that repeats the baseline")
     how.add_argument(
         "--processes",

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from benchmarks import ROOT
 from benchmarks.engine import run, timeline
 from benchmarks.engine.runner import RUNNER
 from evidence import runners
@@ -22,10 +27,22 @@ WORDS = ("scheduler", "continuous", "--model", "tiny", "--workloads", "skewed", 
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with one session of the command."""
-    folder = tmp_path_factory.mktemp("logs")
-    assert run.main([*WORDS, "--log", "--logs", str(folder)]) == 0
-    return folder
+    """A store with one session of the command, which was killed once it had measured something, and gone on with."""
+    # A tree of its own: a session is not gone on with where the code has changed, and whoever tests may be editing it.
+    tree = tmp_path_factory.mktemp("tree")
+    for package in ("benchmarks", "evidence"):
+        shutil.copytree(ROOT / package, tree / package, ignore=shutil.ignore_patterns("__pycache__"))
+    command = [sys.executable, "-m", "benchmarks.engine.run", *WORDS, "--log", "--logs", "logs"]
+    running = subprocess.Popen(command, cwd=tree, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while not any('"measured"' in raw.read_text() for raw in tree.glob("logs/.incomplete/*/raw.jsonl")):
+        assert time.monotonic() < deadline
+        assert running.poll() is None
+        time.sleep(0.02)
+    running.kill()
+    running.wait()
+    subprocess.run([*command, "--resume"], cwd=tree, check=True)
+    return tree / "logs"
 
 
 @pytest.fixture(scope="module")
@@ -52,15 +69,16 @@ def test_what_was_asked_is_what_was_served(record: Record) -> None:
     for cell in timed(record):
         load = loads[cell.workload]
         assert load.kind == "engine"
-        [process] = cell.processes
-        assert process.requests is not None
-        assert sum(process.requests.output_tokens) == load.output_tokens.total
-        assert sum(process.requests.prompt_tokens) == load.prompt_tokens.total
-        assert process.compilations == 0
-        assert process.client_cpu_s is not None
-        [wall] = process_values(record, cell, Quantity("wall_time"))
-        [throughput] = process_values(record, cell, Quantity("throughput"))
-        assert throughput * wall == pytest.approx(load.output_tokens.total, rel=0.05)
+        for process in cell.processes:
+            assert process.requests is not None
+            assert sum(process.requests.output_tokens) == load.output_tokens.total
+            assert sum(process.requests.prompt_tokens) == load.prompt_tokens.total
+            assert process.compilations == 0
+            assert process.client_cpu_s is not None
+        walls = process_values(record, cell, Quantity("wall_time"))
+        throughputs = process_values(record, cell, Quantity("throughput"))
+        for wall, throughput in zip(walls, throughputs, strict=True):
+            assert throughput * wall == pytest.approx(load.output_tokens.total, rel=0.05)
 
 
 def test_continuous_batching_did_what_its_name_says(record: Record) -> None:
@@ -87,9 +105,10 @@ def test_the_timeline_holds_the_times_of_every_token(logs: Path, record: Record)
     path = logs / record.log / timeline.NAME
     lines = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
     rows = {
-        (cell.arm, cell.workload, cell.processes[0].index, row): (ttft, latency, tokens)
+        (cell.arm, cell.workload, process.index, row): (ttft, latency, tokens)
         for cell in timed(record)
-        if (requests := cell.processes[0].requests) is not None
+        for process in cell.processes
+        if (requests := process.requests) is not None
         for row, (ttft, latency, tokens) in enumerate(
             zip(requests.ttft_s, requests.latency_s, requests.output_tokens, strict=True)
         )
@@ -143,6 +162,18 @@ def test_an_accelerator_that_is_not_there_is_no_measurement(capsys: pytest.Captu
         pytest.skip("this machine has an accelerator")
     assert run.main([*WORDS, "--device", "cuda"]) == 4
     assert "accelerator" in capsys.readouterr().err
+
+
+def test_an_interrupted_session_was_gone_on_with(logs: Path, record: Record) -> None:
+    assert len([text for text in record.limitations if "went on in another process" in text]) == 1
+    assert not (logs / ".incomplete").exists()
+
+
+def test_without_an_interrupted_session_there_is_nothing_to_resume(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run.main([*WORDS, "--log", "--logs", str(tmp_path), "--resume"]) == 2
+    assert "no interrupted session" in capsys.readouterr().err
 
 
 def test_a_failed_gate_is_no_success_whatever_else_was_timed(record: Record) -> None:

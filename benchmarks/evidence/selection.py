@@ -72,5 +72,9 @@ def selection(options: argparse.Namespace) -> Selection:
 
 
 def variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of workers: the caller's, with what a theme would otherwise print about itself off."""
-    return {**environment, "NO_MKDOCS_2_WARNING": "1", "PYTHONUNBUFFERED": "1"}
+    """Return the environment of workers: the caller's, with what a theme would otherwise print about itself off.
+
+    Byte code is kept, as it is wherever nothing forbids it: else each command would compile all that changed anew.
+    """
+    kept = {name: value for name, value in environment.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "NO_MKDOCS_2_WARNING": "1", "PYTHONUNBUFFERED": "1"}

@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks import ROOT
 from benchmarks.evidence.run import main
+from benchmarks.evidence.selection import variables
 from benchmarks.evidence.suite import Check, find, suites
 from benchmarks.evidence.worker import outcome
 from evidence.errors import UnknownNameError
@@ -28,6 +29,12 @@ def test_a_run_with_log_keeps_a_record_and_says_what_comes_next(tmp_path, capfd)
     assert provenance is not None
     assert provenance.argv[1:4] == ("-m", "benchmarks.evidence.run", "store")
     assert str(tmp_path) not in loaded.entry.path.read_text(encoding="utf-8")
+
+
+def test_what_is_measured_keeps_its_byte_code():
+    found = variables({"PYTHONDONTWRITEBYTECODE": "1", "HOME": "/there"})
+    assert found["HOME"] == "/there"
+    assert "PYTHONDONTWRITEBYTECODE" not in found
 
 
 @pytest.mark.parametrize("name", sorted(suites()))

@@ -23,7 +23,7 @@ _WORDS: Mapping[Status, str] = {
     "keep": "a change that was kept",
     "floor": "a change that was kept, at the floor",
     "revert": "a change that was taken back",
-    "drop": "a change that its gate refused",
+    "drop": "a change that was refused",
     "note": "another session of the best",
 }
 """What a row's status means, for the titles of its table: authors type no numbers there."""
@@ -73,7 +73,7 @@ def page(contract: Contract, rows: Sequence[Row], store: Store) -> str:
         if row.record is not None:
             said = " ".join((_SAID[row.status], *_losses(contract, row, store)))
             parts += [f"### Iteration {row.iteration}", "", escape(row.direction), "", said, ""]
-            parts += [f'{{{{ ev.table("{table_id(contract, row)}") }}}}', ""]
+            parts += [f'{{{{ ev.table("{table_id(contract, row)}") }}}}', ""] if is_timed(row) else []
     entries = dispatch.table(contract, rows, store)
     if entries:
         cells = [(one.condition, one.entry_point, ", ".join(one.logs)) for one in entries]
@@ -98,7 +98,7 @@ def claims(contract: Contract, rows: Sequence[Row]) -> str:
     """Return the claims file that the page's tables stand in, as YAML: each row's own log, which no rerun replaces."""
     lines = ["tables:"]
     for row in rows:
-        if row.record is None:
+        if not is_timed(row):
             continue
         lines += [
             f"  {table_id(contract, row)}:",
@@ -111,6 +111,11 @@ def claims(contract: Contract, rows: Sequence[Row]) -> str:
             "    status: {historical: 'an iteration of an optimisation loop, as it was measured'}",
         ]
     return "\n".join(lines) + "\n" if len(lines) > 1 else "{}\n"
+
+
+def is_timed(row: Row) -> bool:
+    """Whether a row has times to show: one whose gate refused it has none."""
+    return row.record is not None and row.status != "drop"
 
 
 def table_id(contract: Contract, row: Row) -> str:

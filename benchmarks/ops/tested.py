@@ -59,12 +59,11 @@ def arms_tested(record: Record | Header) -> frozenset[str]:
 def rejected(plan: Plan, judged: Judged) -> tuple[Record, Mapping[str, bytes]]:
     """Return the record of a run that ended at its tests: what they ran on is rejected, and nothing else was tried.
 
-    Their gate is the only one: no other was run. The record names the gate's report only once it has it, so the
-    stream's gate names none.
+    The gate's report is named by the record only once the record has it, so the stream's gate names none.
     """
     header = plan.header
     gate = judged.gate.model_copy(update={"log": None})
-    told = header.model_copy(update={"gates": (gate,)})
+    told = header.model_copy(update={"gates": (*header.gates, gate)})
     events = [told, Watch(()).read(0.0, ()), *_events(header, gate, judged.outcome), Ended(ended_at=datetime.now(UTC))]
     record = read("".join(event.model_dump_json() + "\n" for event in events).encode())
     return with_tests(record, judged)

@@ -96,9 +96,9 @@ class Plan:
     """The `time.monotonic()` by which the session is to end: no round begins that would end later, judged by the rounds
     so far; the first begins if any time is left. Rounds that began are finished."""
     gate_processes: int = 1
+    """How many gates may run at once; above one, kernels are compiled and tuned first, see `benchmarks.gating`."""
     is_in_turn: bool = False
     """Whether it waits, once all is imported, until no other such session of this machine gates or measures."""
-    """How many gates may run at once; above one, kernels are compiled and tuned first, see `benchmarks.gating`."""
     further_warm_up_s: float = 1.0
     """Warm-up of a process's workloads after its first."""
     is_every_process_rechecked: bool = False

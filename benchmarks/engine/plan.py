@@ -159,6 +159,7 @@ def build(
         nurseries=selection.nurseries,
         facts=facts,
         ends_by_s=ends_by_s,
+        is_in_turn=selection.is_in_turn,
         timeout_s=timeout_s,
     )
 

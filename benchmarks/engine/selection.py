@@ -41,6 +41,7 @@ class Selection:
     threads: int
     start: Literal["spawn", "fork"]
     nurseries: int
+    is_in_turn: bool
     agreement: float
     """The least share of leading tokens that must agree, of arms whose tokens may be other ones."""
 
@@ -105,6 +106,11 @@ def _add_common(leaf: argparse.ArgumentParser, study: Study) -> None:
     how.add_argument("--dry-run", action="store_true", help="print the plan and the commands, and run nothing")
     how.add_argument(
         "--resume", action="store_true", help="go on with the newest interrupted session that would measure the same"
+    )
+    how.add_argument(
+        "--in-turn",
+        action="store_true",
+        help="import, then wait until no other session of this machine that was told so gates or measures",
     )
     how.add_argument("--no-control", action="store_true", help="leave out the arm that repeats the baseline")
     how.add_argument(
@@ -173,6 +179,7 @@ def selection(options: argparse.Namespace) -> Selection:
         threads=options.threads,
         start=options.start,
         nurseries=options.nurseries,
+        is_in_turn=options.in_turn,
         agreement=options.agreement,
     )
 

@@ -25,6 +25,7 @@ METRICS = (
     Metric(name="latency", unit="s", better="lower", of="request", role="target"),
     Metric(name="wall_time", unit="s", better="lower", of="process", role="target"),
     Metric(name="wasted_tokens", unit="1", better="neither", of="process", role="context"),
+    Metric(name="client_lateness", unit="s", better="neither", of="process", role="context"),
     Metric(name="peak_memory", unit="B", better="lower", of="process", role="guard"),
     Metric(name="token_agreement", unit="1", better="higher", of="gate", role="guard"),
 )

@@ -162,6 +162,8 @@ class EngineWorker:
     def _samples(self, trial: Trial, counts: Mapping[str, int]) -> tuple[Samples, ...]:
         peak_bytes = peak_memory(self._asked.device, is_alone=False)
         values = {"wall_time": rounded(trial.wall_s), "wasted_tokens": float(counts["wasted_tokens"])}
+        if trial.lateness_s is not None:
+            values["client_lateness"] = rounded(trial.lateness_s)
         if peak_bytes is not None:
             values["peak_memory"] = float(peak_bytes)
         return tuple(Samples(metric=name, rank=0, values=(value,)) for name, value in values.items())

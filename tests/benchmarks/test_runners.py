@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks import ROOT
 from benchmarks.calibration.runner import STUDY, TIMERS
+from benchmarks.engine.runner import RUNNER as ENGINES
 from benchmarks.evidence.runner import RUNNER as SUITES
 from benchmarks.ops.runner import RUNNER as OPS
 from benchmarks.ops.runner import VERIFY
@@ -17,6 +18,7 @@ from evidence.store import Loaded, Store
 
 LOGS = [one for one in Store(ROOT / "docs/benchmark_logs") if isinstance(one, Loaded)]
 BY_NAME = {
+    "benchmarks.engine.run": ENGINES,
     "benchmarks.calibration.study": STUDY,
     "benchmarks.calibration.timers": TIMERS,
     "benchmarks.ops.run": OPS,

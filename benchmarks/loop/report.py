@@ -96,7 +96,7 @@ def _losses(contract: Contract, row: Row, store: Store) -> Iterator[str]:
 
 def claims(contract: Contract, rows: Sequence[Row]) -> str:
     """Return the claims file that the page's tables stand in, as YAML: each row's own log, which no rerun replaces."""
-    lines = ["tables:"]
+    lines: list[str] = []
     for row in rows:
         if not is_timed(row):
             continue
@@ -110,7 +110,10 @@ def claims(contract: Contract, rows: Sequence[Row]) -> str:
             f"    baseline: {json.dumps(contract.baseline)}",
             "    status: {historical: 'an iteration of an optimisation loop, as it was measured'}",
         ]
-    return "\n".join(lines) + "\n" if len(lines) > 1 else "{}\n"
+    refused = [row.record for row in rows if row.record is not None and not is_timed(row)]
+    marks = [f"  {json.dumps(log)}: {{do_not_cite: 'its gate refused it, or a target has no time'}}" for log in refused]
+    parts = [*(["tables:", *lines] if lines else []), *(["logs:", *marks] if marks else [])]
+    return "\n".join(parts or ["{}"]) + "\n"
 
 
 def is_timed(row: Row) -> bool:

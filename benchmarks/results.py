@@ -14,7 +14,7 @@ _OF_CELLS = ("iteration", "request", "process")
 def results(record: Record) -> str:
     """Return the median over processes of each cell and metric, and how many times better than the baseline it is.
 
-    A cell without timings says why, once.
+    A cell without timings says why, once; a metric that a cell does not have is left out.
     """
     from tabulate import tabulate
 
@@ -36,8 +36,9 @@ def _rows(record: Record, metric: Metric, baseline: str, *, is_first: bool) -> l
     rows = []
     for cell in record.cells:
         if isinstance(cell, Timed):
-            found = _verdict(comparisons.get((cell.arm, cell.workload)))
-            rows.append([cell.workload, cell.arm, metric.name, _median(record, cell, metric), *found])
+            if median := _median(record, cell, metric):
+                found = _verdict(comparisons.get((cell.arm, cell.workload)))
+                rows.append([cell.workload, cell.arm, metric.name, median, *found])
         elif is_first:
             rows.append([cell.workload, cell.arm, "", f"{cell.kind}: {_why(cell)}", "", "", "", ""])
     return rows

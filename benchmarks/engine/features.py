@@ -79,9 +79,16 @@ CPU_OFFLOAD = Feature(
     devices=("cuda",),
     obstacle="blocks are moved from a device's memory to the host's",
 )
+SERVING = Feature(
+    switch="serving",
+    about="requests go to a server over HTTP, and every token comes back when it is made",
+    mechanism="streamed_chunks",
+    engaged_by=None,
+    off="in-process",
+)
 FEATURES: Mapping[str, Feature] = {
     feature.switch: feature
-    for feature in (BATCHING, CUDA_GRAPHS, ASYNC_BATCHING, PREFIX_SHARING, CHUNK_TOKENS, COMPILE, CPU_OFFLOAD)
+    for feature in (BATCHING, CUDA_GRAPHS, ASYNC_BATCHING, PREFIX_SHARING, CHUNK_TOKENS, COMPILE, CPU_OFFLOAD, SERVING)
 }
 
 

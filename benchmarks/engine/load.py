@@ -6,7 +6,8 @@ Where arrivals are drawn, a request counts from when it was due, not from when a
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.engine.engines import Engine, EngineError
@@ -35,6 +36,10 @@ class Trial:
     def failures(self) -> tuple[Failure, ...]:
         """Why requests have no answer."""
         return tuple(answer.failure for answer in self.answers if answer.failure is not None)
+
+    def failed(self) -> Mapping[str, int]:
+        """Count the requests that have no answer, by reason: `failed_timeout`."""
+        return Counter(f"failed_{failure.reason.replace('-', '_')}" for failure in self.failures)
 
     @property
     def wall_s(self) -> float:

@@ -12,7 +12,7 @@ from benchmarks import ROOT, capture, privacy
 from benchmarks.capture import Probed
 from benchmarks.engine import parity
 from benchmarks.engine.selection import WORKER, Selection
-from benchmarks.engine.study import TRANSFORMERS
+from benchmarks.engine.study import TRANSFORMERS, EngineName
 from benchmarks.options import UnsuitableError
 from benchmarks.session import Plan
 from benchmarks.standin import Facts
@@ -29,8 +29,6 @@ _SHARED = (
 )
 _MEASURED = (
     "engines/__init__.py",
-    "engines/continuous.py",
-    "engines/static.py",
     "features.py",
     "load.py",
     "models.py",
@@ -41,10 +39,21 @@ _MEASURED = (
 )
 
 
+_CLIENT = ("engines/http.py", "engines/server.py", "engines/spelling.py", "engines/sse.py")
+_OF_ENGINE: Mapping[EngineName, tuple[str, ...]] = {
+    "static": ("engines/static.py",),
+    "continuous": ("engines/continuous.py",),
+    "transformers-server": (*_CLIENT, "engines/transformers_server.py"),
+    "vllm": ("engines/vllm.py",),
+    "vllm-server": (*_CLIENT, "engines/vllm_server.py"),
+}
+
+
 def measured_paths(selection: Selection) -> tuple[str, ...]:
     """Return this repository's files that a measurement depends on."""
     study = selection.study.name.replace("-", "_") + ".py"
-    return tuple(f"benchmarks/engine/{path}" for path in (*_MEASURED, f"studies/{study}"))
+    engines = {path for side in selection.arrangement.sides for path in _OF_ENGINE[side.engine]}
+    return tuple(f"benchmarks/engine/{path}" for path in (*_MEASURED, *sorted(engines), f"studies/{study}"))
 
 
 def not_tried(selection: Selection) -> tuple[NotTried, ...]:

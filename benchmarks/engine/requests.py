@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -44,3 +45,13 @@ def completed(request: Request, answer: Answer) -> Answer:
         return answer
     message = f"{wanted} tokens were asked for, {got} came, {timed} of them with a time"
     return Answer(answer.index, answer.tokens, answer.times_s, answer.cached_tokens, Failure("wrong-length", message))
+
+
+def joined(times_s: Sequence[Sequence[float]]) -> int:
+    """Count the requests that joined others that were running, from the times of each one's tokens.
+
+    One that joined has its first token after another's second and before its last: those that begin together get
+    theirs in one step, and one that waits for a whole batch gets it after the last of each.
+    """
+    spans = [(times[1], times[-1]) for times in times_s if len(times) > 1]
+    return sum(any(second < times[0] < last for second, last in spans) for times in times_s)

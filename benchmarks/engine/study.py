@@ -13,10 +13,20 @@ from evidence import discovery
 from evidence.errors import EvidenceError, UnknownNameError
 from evidence.schema import Metric
 from evidence.schema.arms import Role
+from evidence.schema.cells import Requests
 
-STATIC = "transformers.generation:GenerationMixin.generate"
-CONTINUOUS = "transformers.generation.continuous_batching:ContinuousBatchingManager"
 TRANSFORMERS = "transformers"
+VLLM = "vllm"
+MAIN = "main"
+"""The stack of this interpreter, as `benchmarks.capture` names it."""
+EngineName = Literal["static", "continuous", "transformers-server", "vllm", "vllm-server"]
+IMPLEMENTATIONS: Mapping[EngineName, str] = {
+    "static": "transformers.generation:GenerationMixin.generate",
+    "continuous": "transformers.generation.continuous_batching:ContinuousBatchingManager",
+    "transformers-server": "transformers.cli.serve:Serve",
+    "vllm": "vllm.v1.engine.llm_engine:LLMEngine",
+    "vllm-server": "vllm.entrypoints.openai.api_server:run_server",
+}
 
 METRICS = (
     Metric(name="throughput", unit="token/s", better="higher", of="request", role="target"),
@@ -42,17 +52,24 @@ class Side:
 
     name: str
     role: Role
-    engine: Literal["static", "continuous"]
+    engine: EngineName
     switches: tuple[tuple[str, str], ...]
     """Every switch with its value, so that what an arm differs in shows."""
     varies: tuple[str, ...] = ()
     """The axes in which it differs from the baseline, and in no other."""
     source: str = TRANSFORMERS
+    stack: str = MAIN
+    """The environment that serves: this interpreter's, or one of `benchmarks.engine.environments`."""
 
     @property
     def implementation(self) -> str:
         """What runs, as `module:name`."""
-        return STATIC if self.engine == "static" else CONTINUOUS
+        return IMPLEMENTATIONS[self.engine]
+
+    @property
+    def is_served(self) -> bool:
+        """Whether it is a process beside the worker, of which the worker sees answers only."""
+        return features.SERVING in self.features
 
     @property
     def features(self) -> tuple[features.Feature, ...]:
@@ -89,6 +106,21 @@ def continuous(
 ) -> Side:
     """Return an arm of continuous batching with these switches beside it."""
     return Side(name, role, "continuous", features.switches({features.BATCHING.switch: "continuous", **on}), varies)
+
+
+def served(
+    name: str, role: Role, varies: tuple[str, ...], engine: Literal["transformers-server", "vllm-server"]
+) -> Side:
+    """Return an arm of a server with continuous batching."""
+    on = {features.BATCHING.switch: "continuous", features.SERVING.switch: "http"}
+    kept = (VLLM, VLLM) if engine == "vllm-server" else (TRANSFORMERS, MAIN)
+    return Side(name, role, engine, features.switches(on), varies, *kept)
+
+
+def vllm(name: str, role: Role, varies: tuple[str, ...] = ()) -> Side:
+    """Return an arm of vLLM in the worker's own process."""
+    on = {features.BATCHING.switch: "continuous"}
+    return Side(name, role, "vllm", features.switches(on), varies, VLLM, VLLM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +166,8 @@ def _apart(one: Side, other: Side) -> frozenset[str]:
         axes.add("implementation")
     elif one.source != other.source:
         axes.add("source")
+    if one.stack != other.stack:
+        axes.add("stack")
     return frozenset(axes)
 
 
@@ -151,6 +185,12 @@ class Option:
     metavar: str
 
 
+def nothing(asked: Asked, requests: Requests) -> Mapping[str, float]:
+    """Return no further metric."""
+    del asked, requests
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class Study:
     """One command of the runner."""
@@ -162,6 +202,8 @@ class Study:
     metrics: tuple[Metric, ...] = METRICS
     options: tuple[Option, ...] = ()
     processes: int = 6
+    derived: Callable[[Asked, Requests], Mapping[str, float]] = nothing
+    """Further metrics of a process, from what it asked for and what came of it."""
 
     @property
     def name(self) -> str:

@@ -7,13 +7,14 @@ stdout, see `benchmarks.protocol`; whatever libraries print goes to stderr. The 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import importlib
 import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from benchmarks import protocol
 from benchmarks.capture import REPOSITORY
 from benchmarks.conversation import Conversation
 from benchmarks.engine import models, parity, timeline
-from benchmarks.engine.engines import Engine, EngineError
+from benchmarks.engine.engines import Engine, EngineError, Limits
 from benchmarks.engine.engines.making import make
 from benchmarks.engine.load import Trial, drive
 from benchmarks.engine.study import Asked, Side, find
@@ -31,6 +32,7 @@ from benchmarks.timing import rounded, watched_compilations
 from evidence.errors import EvidenceError, UnknownNameError
 from evidence.schema import Counter as Count
 from evidence.schema import Samples, Setting
+from evidence.schema.cells import Requests
 
 _IMPORTED = (
     "torch",
@@ -55,9 +57,12 @@ class EngineWorker:
     def __init__(self, asked: argparse.Namespace, session: Conversation) -> None:
         """Arrange the study and find the arm in it; nothing is built yet."""
         self._asked, self._session = asked, session
-        study = find(asked.study)
-        more = {option.name: tuple(getattr(asked, option.name.replace("-", "_"))) for option in study.options}
-        arrangement = study.arrange(Asked(asked.device, asked.scale, more))
+        self._study = find(asked.study)
+        more = {
+            name: tuple(getattr(asked, name.replace("-", "_"))) for name in (one.name for one in self._study.options)
+        }
+        self._wanted = Asked(asked.device, asked.scale, more)
+        arrangement = self._study.arrange(self._wanted)
         self._side = _named(asked.arm, arrangement.sides)
         self._loads = {one.name: one for one in arrangement.loads}
         self._model = models.find(asked.model)
@@ -65,23 +70,55 @@ class EngineWorker:
         self._gate = parity.definition(asked.dtype, agreement=agreement, source=REPOSITORY)
         self._built: Any = None
         self._weights = ""
+        self._kept: tuple[Limits, Engine] | None = None
 
     def run(self, job: protocol.Job) -> None:
         """Do every assignment; one that raises is told of, and the next one begins."""
         import torch
 
         torch.set_num_threads(job.threads)
-        for assignment in job.assignments:
-            try:
-                if job.phase == "gate":
-                    self._verify(self._loads[assignment.workload])
-                else:
-                    self._time(self._loads[assignment.workload], assignment)
-            except Exception as error:  # noqa: BLE001 - whatever an engine raises is the finding of its cell
-                self._session.say(_failed(assignment.workload, job.phase, error))
-            gc.collect()
-            if self._asked.device == "cuda":
-                torch.cuda.empty_cache()
+        try:
+            for assignment in job.assignments:
+                self._do(assignment, is_gate=job.phase == "gate")
+                gc.collect()
+                if self._asked.device == "cuda":
+                    torch.cuda.empty_cache()
+        finally:
+            self._end()
+
+    def _do(self, assignment: protocol.Assignment, *, is_gate: bool) -> None:
+        try:
+            if is_gate:
+                self._verify(self._loads[assignment.workload])
+            else:
+                self._time(self._loads[assignment.workload], assignment)
+        except Exception as error:  # noqa: BLE001 - whatever an engine raises is the finding of its cell
+            self._session.say(_failed(assignment.workload, "gate" if is_gate else "timing", error))
+
+    @contextlib.contextmanager
+    def _opened(self, limits: Limits) -> Iterator[Engine]:
+        """Have an engine with these limits: a new one, or the server of the process's last workload if it has them."""
+        if self._kept is not None and self._kept[0] != limits:
+            self._end()
+        engine = make(self._side, self._build()) if self._kept is None else self._kept[1]
+        is_new, self._kept = self._kept is None, None
+        is_well = False
+        try:
+            if is_new:
+                engine.open(limits)
+            yield engine
+            is_well = True
+        finally:
+            if is_well and self._side.is_served:
+                self._kept = (limits, engine)
+            else:
+                engine.close()
+
+    def _end(self) -> None:
+        """Stop the server that was kept, if there is one."""
+        if self._kept is not None:
+            self._kept[1].close()
+            self._kept = None
 
     def _build(self) -> Any:
         if self._built is None:
@@ -92,14 +129,10 @@ class EngineWorker:
     def _verify(self, one: Load) -> None:
         self._session.say(protocol.Ready(workload=one.name))
         self._session.hear()
-        engine = make(self._side, self._build())
-        try:
-            engine.open(one.limits)
+        with self._opened(one.limits) as engine:
             requests = one.drawn(self._model.vocabulary)
             answers = parity.ask(engine, requests, concurrency=one.concurrency, timeout_s=self._asked.timeout)
             _refuse_silence(answers.first)
-        finally:
-            engine.close()
         outcome = parity.verify(self._build(), answers, self._gate, source=self._side.source, seed=one.seed)
         self._session.say(protocol.Judged(workload=one.name, phase="before", outcome=outcome))
 
@@ -108,12 +141,8 @@ class EngineWorker:
             raise EvidenceError("no gate has passed, so nothing may be timed")
         model = self._build()
         reset_peak_memory(self._asked.device)
-        engine = make(self._side, model)
-        try:
-            engine.open(one.limits)
+        with self._opened(one.limits) as engine:
             trial, sampled = self._measured(engine, one)
-        finally:
-            engine.close()
         if self._asked.timelines and sampled.requests is not None:
             timeline.write(Path(self._asked.timelines), trial, sampled.requests)
         self._session.say(sampled)
@@ -140,15 +169,17 @@ class EngineWorker:
         counts = {name: count - before[name] for name, count in engine.counters().items()}
         if idle := [name for name in self._side.mechanism if not counts.get(name)]:
             raise MechanismError(f"{', '.join(idle)}: counted nothing, so the arm did not do what its name says")
+        counts.update(trial.failed())
+        rows = trial.rows()
         sampled = protocol.Sampled(
             workload=one.name,
             stopped="fixed",
-            compilations=compilations.count,
+            compilations=None if self._side.is_served else compilations.count,
             client_cpu_s=rounded(trial.client_cpu_s),
             counters=tuple(Count(name=name, count=count) for name, count in sorted(counts.items())),
             work=(),
-            samples=self._samples(trial, counts),
-            requests=trial.rows(),
+            samples=self._samples(trial, rows, counts),
+            requests=rows,
             ran=tuple(Setting(name=name, value=value) for name, value in sorted(self._ran(engine).items())),
             timer_overhead_s=None,
             warm_up_s=round(warm_up_s, 6),
@@ -159,14 +190,21 @@ class EngineWorker:
     def _ran(self, engine: Engine) -> Mapping[str, str]:
         return {**engine.settings(), "weights": self._weights}
 
-    def _samples(self, trial: Trial, counts: Mapping[str, int]) -> tuple[Samples, ...]:
-        peak_bytes = peak_memory(self._asked.device, is_alone=False)
-        values = {"wall_time": rounded(trial.wall_s), "wasted_tokens": float(counts["wasted_tokens"])}
-        if trial.lateness_s is not None:
-            values["client_lateness"] = rounded(trial.lateness_s)
-        if peak_bytes is not None:
-            values["peak_memory"] = float(peak_bytes)
-        return tuple(Samples(metric=name, rank=0, values=(value,)) for name, value in values.items())
+    def _samples(self, trial: Trial, rows: Requests, counts: Mapping[str, int]) -> tuple[Samples, ...]:
+        """Return what the study declares of what is known: a server's memory and waste are not."""
+        values: dict[str, float | int | None] = {
+            "wall_time": trial.wall_s,
+            "wasted_tokens": counts.get("wasted_tokens"),
+            "client_lateness": trial.lateness_s,
+            "peak_memory": peak_memory(self._asked.device, is_alone=False),
+            **self._study.derived(self._wanted, rows),
+        }
+        declared = {metric.name for metric in self._study.metrics}
+        return tuple(
+            Samples(metric=name, rank=0, values=(rounded(value) if isinstance(value, float) else float(value),))
+            for name, value in values.items()
+            if value is not None and name in declared
+        )
 
 
 def _named(name: str, sides: Sequence[Side]) -> Side:

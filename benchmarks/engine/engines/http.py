@@ -19,7 +19,7 @@ import aiohttp
 
 from benchmarks.engine.engines import EngineError, Limits, spelling
 from benchmarks.engine.engines.sse import Events, MalformedStreamError
-from benchmarks.engine.requests import Answer, Failure, FailureReason, Request
+from benchmarks.engine.requests import Answer, Failure, FailureReason, Request, joined
 
 _T = TypeVar("_T")
 _DONE = "[DONE]"
@@ -282,16 +282,6 @@ class HttpEngine:
             task.cancel()
         await asyncio.gather(*self._in_flight, return_exceptions=True)
         await self._session.close()
-
-
-def joined(times_s: Sequence[Sequence[float]]) -> int:
-    """Count the requests that joined others that were running, from the times of each one's tokens.
-
-    One that joined has its first token after another's second and before its last: those that begin together get
-    theirs in one step, and one that waits for a whole batch gets it after the last of each.
-    """
-    spans = [(times[1], times[-1]) for times in times_s if len(times) > 1]
-    return sum(any(second < times[0] < last for second, last in spans) for times in times_s)
 
 
 async def _turns(count: int) -> None:

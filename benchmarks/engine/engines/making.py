@@ -22,4 +22,9 @@ def make(side: Side, model: Any) -> Engine:
         from benchmarks.engine.engines.continuous import ContinuousEngine
 
         return ContinuousEngine(model, dict(side.switches))
+    if side.engine == "transformers-server":
+        from benchmarks.engine.engines.server import ServedEngine
+        from benchmarks.engine.engines.transformers_server import TransformersServer
+
+        return ServedEngine(TransformersServer(model.device.type, str(model.dtype).removeprefix("torch.")), model)
     raise EngineError(f"no engine {side.engine!r}", fix="known: static, continuous")

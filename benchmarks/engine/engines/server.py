@@ -34,9 +34,13 @@ _LAST_WORDS_BYTES = 4000
 class Recipe(Protocol):
     """How one kind of server is started and asked."""
 
-    dialect: Dialect
-    start_s: float
-    """The longest it may take until it answers."""
+    @property
+    def dialect(self) -> Dialect:
+        """How it is asked."""
+
+    @property
+    def start_s(self) -> float:
+        """Return the longest it may take until it answers."""
 
     def command(self, folder: Path, port: int, limits: Limits) -> Sequence[str]:
         """Return its program and arguments."""

@@ -6,6 +6,8 @@ import os
 import re
 from pathlib import Path
 
+import psutil
+
 _STATUS = Path("/proc/self/status")
 _RESET_PEAK = Path("/proc/self/clear_refs")
 _HIGH_WATER = re.compile(r"^VmHWM:\s*(\d+) kB$", re.MULTILINE)
@@ -24,6 +26,15 @@ def reset_peak_memory(device: str) -> None:
             _RESET_PEAK.write_text(_PEAK_RESIDENT, encoding="ascii")
         except OSError:
             return
+
+
+def total_memory(device: str) -> int:
+    """Return the bytes of the first accelerator's memory, or of the host's."""
+    if device == "cuda":
+        import torch
+
+        return int(torch.cuda.get_device_properties(0).total_memory)
+    return int(psutil.virtual_memory().total)
 
 
 def peak_memory(device: str, *, is_alone: bool) -> int | None:

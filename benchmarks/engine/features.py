@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
+from benchmarks.engine import quantization
 from evidence.errors import UnknownNameError
 
 Device = Literal["cpu", "cuda"]
@@ -26,6 +27,8 @@ class Feature:
     off: str = OFF
     obstacle: str = ""
     """Why it is not to be had on the other devices."""
+    obstacles_on_cpu: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """By value: why a processor cannot do this one."""
     outputs: Literal["same", "may-differ"] = "same"
 
 
@@ -86,10 +89,19 @@ SERVING = Feature(
     engaged_by=None,
     off="in-process",
 )
-FEATURES: Mapping[str, Feature] = {
-    feature.switch: feature
-    for feature in (BATCHING, CUDA_GRAPHS, ASYNC_BATCHING, PREFIX_SHARING, CHUNK_TOKENS, COMPILE, CPU_OFFLOAD, SERVING)
-}
+SCHEME = Feature(
+    switch="scheme",
+    about="weights, and with some schemes what they are multiplied by, are held in fewer bits",
+    mechanism="quantized_products",
+    engaged_by=None,
+    off=quantization.NONE,
+    obstacles_on_cpu=quantization.OBSTACLES_ON_CPU,
+    outputs="may-differ",
+)
+_IN_PROCESS = (BATCHING, CUDA_GRAPHS, ASYNC_BATCHING, PREFIX_SHARING, CHUNK_TOKENS, COMPILE, CPU_OFFLOAD, SCHEME)
+FEATURES: Mapping[str, Feature] = {feature.switch: feature for feature in (*_IN_PROCESS, SERVING)}
+THREADS = "threads"
+"""A setting that is no feature: threads inside torch, where an arm has a number of its own."""
 
 
 def switches(on: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -105,14 +117,16 @@ def switches(on: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def switched_on(values: Iterable[tuple[str, str]]) -> tuple[Feature, ...]:
-    """Return the features that are not off."""
-    return tuple(FEATURES[name] for name, value in values if value != FEATURES[name].off)
+    """Return the features that are not off; settings that are no features are passed over."""
+    return tuple(FEATURES[name] for name, value in values if name in FEATURES and value != FEATURES[name].off)
 
 
-def obstacle(feature: Feature, device: str, tags: frozenset[str]) -> str | None:
-    """Return why a feature cannot fire on a device or a workload of these tags; None if it can."""
+def obstacle(feature: Feature, value: str, device: str, tags: frozenset[str]) -> str | None:
+    """Return why a feature of this value cannot fire on a device or a workload of these tags; None if it can."""
     if device not in feature.devices:
         return f"{feature.switch}: {feature.obstacle}"
+    if device == "cpu" and value in feature.obstacles_on_cpu:
+        return f"{feature.switch} {value}: {feature.obstacles_on_cpu[value]}"
     if feature.engaged_by is not None and feature.engaged_by not in tags:
         return f"{feature.switch}: the workload does not engage it, being no {feature.engaged_by} one"
     return None

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
+from benchmarks import ROOT
 from evidence.errors import EvidenceError, UnknownNameError
 from evidence.ledger import digest_of
 from evidence.schema.workloads import PretrainedWeights, RandomWeights
@@ -26,6 +27,9 @@ _CLASSES: Mapping[Family, tuple[str, str]] = {
     "qwen3_moe": ("Qwen3MoeConfig", "Qwen3MoeForCausalLM"),
     "llama": ("LlamaConfig", "LlamaForCausalLM"),
 }
+LOCAL: Mapping[str, Path] = {"byte": ROOT / ".models" / "byte"}
+"""Models that are made here and lie in a folder that git does not keep: by name, where."""
+_MADE_BY: Mapping[str, str] = {"byte": "python scripts/train_byte_model.py"}
 _CHUNK = 1 << 24
 """Elements that are summed at once, so that the largest tensor needs little room beside itself."""
 _MODULUS = (1 << 61) - 1
@@ -178,12 +182,16 @@ def find(name: str) -> Model:
 
     Raises:
         UnknownNameError: it is neither.
+        ModelError: it is a model that is made here, and was not made yet.
     """
     if name in SHAPES:
         return SHAPES[name]
-    if (Path(name) / "config.json").is_file():
-        return Directory(Path(name))
-    raise UnknownNameError("model", name, list(SHAPES))
+    folder = LOCAL.get(name, Path(name))
+    if (folder / "config.json").is_file():
+        return Directory(folder)
+    if name in LOCAL:
+        raise ModelError(f"the model {name!r} was not made yet", fix=_MADE_BY[name])
+    raise UnknownNameError("model", name, [*SHAPES, *LOCAL])
 
 
 def build(model: Model, dtype: str, device: str) -> Any:

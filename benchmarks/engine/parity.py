@@ -170,8 +170,15 @@ def _is_tie(model: Any, request: Request, one: Answer, other: Answer, at: int, t
     return all(row.leading == at + 1 for row in rows)
 
 
-def verify(model: Any, answers: Answers, gate: Gate, *, source: str, seed: int) -> Passed | Failed:
-    """Judge what an arm said before the clock, its two control rows first."""
+def verify(
+    model: Any, answers: Answers, gate: Gate, *, source: str, seed: int, own: Any | None = None
+) -> Passed | Failed:
+    """Judge what an arm said before the clock, its two control rows first.
+
+    `own` is the arm's own model where that is another one than the reference: ties between what an arm says twice are
+    its own.
+    """
+    arbiter = model if own is None else own
     for name, trial in (("", answers.first), ("again ", answers.again), ("copies ", answers.copies)):
         if trial.failures:
             why = trial.failures[0]
@@ -184,8 +191,8 @@ def verify(model: Any, answers: Answers, gate: Gate, *, source: str, seed: int) 
     alike = tuple((copies.requests[0], copies.answers[0], other) for other in copies.answers[1:])
     try:
         controls = (
-            same(model, "same-arm", twice, ties_of(gate)),
-            same(model, "copies-in-batch", alike, ties_of(gate)),
+            same(arbiter, "same-arm", twice, ties_of(gate)),
+            same(arbiter, "copies-in-batch", alike, ties_of(gate)),
         )
     except NotFiniteError as error:
         return _failed(gate, "non-finite", error.message, source, seed, None)

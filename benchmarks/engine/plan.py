@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks import ROOT, capture, privacy
 from benchmarks.capture import Probed
-from benchmarks.engine import parity
+from benchmarks.engine import accuracy, parity
 from benchmarks.engine.selection import WORKER, Selection
 from benchmarks.engine.study import TRANSFORMERS, EngineName
 from benchmarks.options import UnsuitableError
@@ -29,10 +29,13 @@ _SHARED = (
 )
 _MEASURED = (
     "engines/__init__.py",
+    "accuracy.py",
     "features.py",
     "load.py",
     "models.py",
     "parity.py",
+    "preparation.py",
+    "quantization.py",
     "requests.py",
     "worker.py",
     "workloads.py",
@@ -88,9 +91,16 @@ def arms(selection: Selection, device: int | None) -> tuple[Arm, ...]:
 
 
 def gates(selection: Selection) -> tuple[Gate, ...]:
-    """Return what is asked of the arms: all of their tokens, or the share that is allowed those that may differ."""
+    """Return what is asked of the arms: all of their tokens, or the share that is allowed those that may differ.
+
+    A study that assesses logits asks of all arms how far they may be from the model before anything was done to it.
+    """
+    source = capture.REPOSITORY
     shares = dict.fromkeys(1.0 if side.outputs == "same" else selection.agreement for side in selection.arms)
-    return tuple(parity.definition(selection.dtype, agreement=share, source=capture.REPOSITORY) for share in shares)
+    of_tokens = tuple(parity.definition(selection.dtype, agreement=share, source=source) for share in shares)
+    if not selection.study.is_assessed:
+        return of_tokens
+    return (*of_tokens, accuracy.definition(accuracy.passages(selection.model).measure, source=source))
 
 
 def method(selection: Selection) -> Method:
@@ -151,7 +161,7 @@ def build(
         method=method(selection),
         gates=gates(selection),
         unavailable=(*withheld, Unavailable(what="profile", reason="not taken in this run")),
-        limitations=(*limitations, _SHARED),
+        limitations=(*limitations, *((_SHARED,) if selection.study.sharing == "arm" else ())),
         supersedes=(),
     )
     told = ("--timeout", f"{timeout_s:g}")
@@ -163,7 +173,7 @@ def build(
         rules=RULES,
         threads=selection.threads,
         not_tried=not_tried(selection),
-        sharing="arm",
+        sharing=selection.study.sharing,
         start=selection.start,
         nurseries=selection.nurseries,
         facts=facts,

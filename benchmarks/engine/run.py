@@ -95,7 +95,7 @@ def _dry_run(chosen: Selection, options: argparse.Namespace) -> str:
     lines += [f"workload    {load.name}: {load.requests} requests, {load.about}" for load in chosen.loads]
     lines += [f"not tried   {event.arm} on {event.workload}: {event.reason}" for event in not_tried]
     windows = chosen.processes * (len(chosen.arms) * len(chosen.loads) - len(not_tried))
-    lines.append(f"processes   {chosen.processes} a cell, {windows} windows at most, sharing: arm")
+    lines.append(f"processes   {chosen.processes} a cell, {windows} windows at most, sharing: {chosen.study.sharing}")
     lines.append(f"start       {chosen.start}" + (f", {chosen.nurseries} nurseries an arm" * (chosen.start == "fork")))
     commands = {shlex.join((program, "-m", WORKER, *chosen.words(side, is_recorded=True))) for side in chosen.arms}
     lines += [f"worker      {text}" for text in sorted(commands)]

@@ -40,6 +40,17 @@ METRICS = (
     Metric(name="token_agreement", unit="1", better="higher", of="gate", role="guard"),
 )
 """What every study of an engine in this process measures."""
+ASSESSED = (
+    Metric(name="model_memory", unit="B", better="lower", of="process", role="target"),
+    Metric(name="cache_capacity", unit="1", better="higher", of="process", role="target"),
+    Metric(name="logit_error", unit="1", better="lower", of="process", role="guard"),
+    Metric(name="largest_logit_error", unit="1", better="lower", of="process", role="guard"),
+    Metric(name="divergence_bits", unit="1", better="lower", of="process", role="guard"),
+    Metric(name="argmax_agreement", unit="1", better="higher", of="process", role="guard"),
+    Metric(name="bits_per_byte", unit="bit/B", better="lower", of="gate", role="guard"),
+)
+"""What studies measure besides that hold an arm to the model before anything was done to it. `cache_capacity` counts
+the tokens whose keys and values fit into the device's memory beside the model and what it computes with."""
 
 
 class AxisError(EvidenceError):
@@ -88,7 +99,8 @@ class Side:
 
     def obstacle(self, load: Load, device: str) -> str | None:
         """Return why it is not tried on a workload; None if it is."""
-        reasons = (features.obstacle(feature, device, load.tags) for feature in self.features)
+        values = dict(self.switches)
+        reasons = (features.obstacle(one, values[one.switch], device, load.tags) for one in self.features)
         return next((reason for reason in reasons if reason is not None), None)
 
     def again(self) -> Side:
@@ -204,6 +216,10 @@ class Study:
     processes: int = 6
     derived: Callable[[Asked, Requests], Mapping[str, float]] = nothing
     """Further metrics of a process, from what it asked for and what came of it."""
+    is_assessed: bool = False
+    """Whether logits are held to those of the model before anything was done to it, beside the tokens."""
+    sharing: Literal["arm", "cell"] = "arm"
+    """What one process is used for, see `benchmarks.session.Plan`."""
 
     @property
     def name(self) -> str:

@@ -16,22 +16,24 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from benchmarks import protocol
 from benchmarks.capture import REPOSITORY
 from benchmarks.conversation import Conversation
-from benchmarks.engine import models, parity, timeline
+from benchmarks.engine import accuracy, models, parity, timeline
 from benchmarks.engine.engines import Engine, EngineError, Limits
 from benchmarks.engine.engines.making import make
+from benchmarks.engine.features import SCHEME, THREADS
 from benchmarks.engine.load import Trial, drive
+from benchmarks.engine.preparation import Prepared, prepare_model
 from benchmarks.engine.study import Asked, Side, find
 from benchmarks.engine.workloads import AT_ONCE, Load
-from benchmarks.memory import peak_memory, reset_peak_memory
+from benchmarks.memory import peak_memory, reset_peak_memory, total_memory
 from benchmarks.timing import rounded, watched_compilations
 from evidence.errors import EvidenceError, UnknownNameError
 from evidence.schema import Counter as Count
-from evidence.schema import Samples, Setting
+from evidence.schema import Failed, Passed, Samples, Setting
 from evidence.schema.cells import Requests
 
 _IMPORTED = (
@@ -68,15 +70,15 @@ class EngineWorker:
         self._model = models.find(asked.model)
         agreement = 1.0 if self._side.outputs == "same" else asked.agreement
         self._gate = parity.definition(asked.dtype, agreement=agreement, source=REPOSITORY)
-        self._built: Any = None
-        self._weights = ""
+        self._scheme = dict(self._side.switches)[SCHEME.switch]
+        self._prepared: Prepared | None = None
         self._kept: tuple[Limits, Engine] | None = None
 
     def run(self, job: protocol.Job) -> None:
         """Do every assignment; one that raises is told of, and the next one begins."""
         import torch
 
-        torch.set_num_threads(job.threads)
+        torch.set_num_threads(int(dict(self._side.switches).get(THREADS, job.threads)))
         try:
             for assignment in job.assignments:
                 self._do(assignment, is_gate=job.phase == "gate")
@@ -120,11 +122,34 @@ class EngineWorker:
             self._kept[1].close()
             self._kept = None
 
+    def _prepare(self) -> Prepared:
+        if self._prepared is None:
+            self._prepared = prepare_model(
+                self._model,
+                self._asked.dtype,
+                self._asked.device,
+                self._scheme,
+                is_assessed=self._study.is_assessed,
+            )
+        return self._prepared
+
     def _build(self) -> Any:
-        if self._built is None:
-            self._built = models.build(self._model, self._asked.dtype, self._asked.device)
-            self._weights = models.fingerprint(self._built)
-        return self._built
+        return self._prepare().model
+
+    def _reference(self) -> Any:
+        """Return what the arm's tokens are held to: its model before anything was done to it."""
+        if self._scheme == SCHEME.off:
+            return self._build()
+        return models.build(self._model, self._asked.dtype, self._asked.device)
+
+    def _accuracy(self, phase: Literal["before", "timed-outputs"]) -> Passed | Failed | None:
+        """Judge the logits of the model that this process serves; None where the study does not ask for it."""
+        assessment = self._prepare().assessment
+        if assessment is None:
+            return None
+        these = accuracy.passages(self._model)
+        gate = accuracy.definition(these.measure, source=REPOSITORY)
+        return accuracy.outcome(assessment, these, gate, source=self._side.source, phase=phase)
 
     def _verify(self, one: Load) -> None:
         self._session.say(protocol.Ready(workload=one.name))
@@ -133,13 +158,17 @@ class EngineWorker:
             requests = one.drawn(self._model.vocabulary)
             answers = parity.ask(engine, requests, concurrency=one.concurrency, timeout_s=self._asked.timeout)
             _refuse_silence(answers.first)
-        outcome = parity.verify(self._build(), answers, self._gate, source=self._side.source, seed=one.seed)
+        outcome = parity.verify(
+            self._reference(), answers, self._gate, source=self._side.source, seed=one.seed, own=self._build()
+        )
+        if isinstance(outcome, Passed) and isinstance(assessed := self._accuracy("before"), Failed):
+            outcome = assessed
         self._session.say(protocol.Judged(workload=one.name, phase="before", outcome=outcome))
 
     def _time(self, one: Load, assignment: protocol.Assignment) -> None:
         if assignment.proof is None:
             raise EvidenceError("no gate has passed, so nothing may be timed")
-        model = self._build()
+        self._build()
         reset_peak_memory(self._asked.device)
         with self._opened(one.limits) as engine:
             trial, sampled = self._measured(engine, one)
@@ -147,7 +176,9 @@ class EngineWorker:
             timeline.write(Path(self._asked.timelines), trial, sampled.requests)
         self._session.say(sampled)
         if assignment.is_rechecked:
-            outcome = parity.recheck(model, trial, self._gate, source=self._side.source, seed=one.seed)
+            outcome = parity.recheck(self._reference(), trial, self._gate, source=self._side.source, seed=one.seed)
+            if isinstance(outcome, Passed) and (assessed := self._accuracy("timed-outputs")) is not None:
+                outcome = assessed
             self._session.say(protocol.Judged(workload=one.name, phase="timed-outputs", outcome=outcome))
 
     def _measured(self, engine: Engine, one: Load) -> tuple[Trial, protocol.Sampled]:
@@ -163,10 +194,14 @@ class EngineWorker:
         self._session.say(protocol.Ready(workload=one.name))
         self._session.hear()
         before = Counter(engine.counters())
+        cpu_s = time.process_time()
         with watched_compilations() as compilations:
             trial = drive(engine, requests, one.arrival, one.starts_s(), timeout_s=timeout_s)
+        cpu_s = time.process_time() - cpu_s
         _refuse_silence(trial)
         counts = {name: count - before[name] for name, count in engine.counters().items()}
+        if quantized := self._prepare().coverage.quantized:
+            counts[SCHEME.mechanism] = quantized * counts["steps"]
         if idle := [name for name in self._side.mechanism if not counts.get(name)]:
             raise MechanismError(f"{', '.join(idle)}: counted nothing, so the arm did not do what its name says")
         counts.update(trial.failed())
@@ -178,7 +213,7 @@ class EngineWorker:
             client_cpu_s=rounded(trial.client_cpu_s),
             counters=tuple(Count(name=name, count=count) for name, count in sorted(counts.items())),
             work=(),
-            samples=self._samples(trial, rows, counts),
+            samples=self._samples(trial, rows, counts, one.limits, cpu_s),
             requests=rows,
             ran=tuple(Setting(name=name, value=value) for name, value in sorted(self._ran(engine).items())),
             timer_overhead_s=None,
@@ -188,15 +223,32 @@ class EngineWorker:
         return trial, sampled
 
     def _ran(self, engine: Engine) -> Mapping[str, str]:
-        return {**engine.settings(), "weights": self._weights}
+        import torch
 
-    def _samples(self, trial: Trial, rows: Requests, counts: Mapping[str, int]) -> tuple[Samples, ...]:
+        prepared = self._prepare()
+        more = {"weights": prepared.weights}
+        if self._scheme != SCHEME.off:
+            more["quantised layers"] = str(prepared.coverage)
+        if THREADS in dict(self._side.switches):
+            more["threads"] = str(torch.get_num_threads())
+        return {**engine.settings(), **more}
+
+    def _samples(
+        self, trial: Trial, rows: Requests, counts: Mapping[str, int], limits: Limits, cpu_s: float
+    ) -> tuple[Samples, ...]:
         """Return what the study declares of what is known: a server's memory and waste are not."""
+        prepared, device = self._prepare(), self._asked.device
+        peak = peak_memory(device, is_alone=self._study.sharing == "cell")
+        memory, assessment = total_memory(device), prepared.assessment
         values: dict[str, float | int | None] = {
             "wall_time": trial.wall_s,
             "wasted_tokens": counts.get("wasted_tokens"),
             "client_lateness": trial.lateness_s,
-            "peak_memory": peak_memory(self._asked.device, is_alone=False),
+            "peak_memory": peak,
+            "cpu_time": cpu_s,
+            "model_memory": prepared.memory_bytes,
+            "cache_capacity": None if peak is None else prepared.cache_capacity(peak, limits, memory),
+            **({} if assessment is None else assessment.metrics),
             **self._study.derived(self._wanted, rows),
         }
         declared = {metric.name for metric in self._study.metrics}

@@ -10,6 +10,8 @@ import pytest
 from benchmarks import protocol
 from benchmarks.engine import run, worker
 from benchmarks.engine.features import PREFIX_SHARING
+from benchmarks.engine.preparation import Prepared
+from benchmarks.engine.quantization import Coverage
 from benchmarks.engine.study import continuous
 from benchmarks.engine.worker import EngineWorker
 from evidence.schema import Crashed, Failed, Passed, TokensDetail
@@ -58,6 +60,10 @@ def job(phase: str, *, proof: Passed | None = PROOF) -> protocol.Job:
     )
 
 
+def prepared(model: Any) -> Prepared:
+    return Prepared(model, weights="digest", coverage=Coverage(0, 14), assessment=None, memory_bytes=0)
+
+
 def told(asked: Any, phase: str, **changes: Any) -> protocol.Message:
     session = Listener()
     one = EngineWorker(asked, session)  # type: ignore[arg-type]
@@ -73,7 +79,7 @@ def asked(tmp_path: Path) -> Any:
 
 
 def test_a_process_that_measures_says_what_it_did(asked: Any, tiny: Any, tmp_path: Path) -> None:
-    message = told(asked, "timing", _built=tiny)
+    message = told(asked, "timing", _prepared=prepared(tiny))
     assert isinstance(message, protocol.Sampled)
     assert message.warm_up_calls == 4
     assert message.requests is not None
@@ -83,7 +89,7 @@ def test_a_process_that_measures_says_what_it_did(asked: Any, tiny: Any, tmp_pat
 def test_a_feature_that_did_nothing_is_not_timed(asked: Any, tiny: Any) -> None:
     # Prompts without a common prefix: sharing is on, and finds nothing to share.
     idle = continuous("continuous", "candidate", {PREFIX_SHARING.switch: "on"})
-    message = told(asked, "timing", _built=tiny, _side=idle)
+    message = told(asked, "timing", _prepared=prepared(tiny), _side=idle)
     assert isinstance(message, protocol.Failed)
     assert (message.phase, "prefix_tokens" in message.message) == ("mechanism", True)
 
@@ -91,7 +97,7 @@ def test_a_feature_that_did_nothing_is_not_timed(asked: Any, tiny: Any) -> None:
 def test_no_gate_no_time(asked: Any, tiny: Any) -> None:
     session = Listener()
     one = EngineWorker(asked, session)  # type: ignore[arg-type]
-    one._built = tiny
+    one._prepared = prepared(tiny)
     one.run(job("timing", proof=None))
     [message] = session.told
     assert isinstance(message, protocol.Failed)
@@ -102,7 +108,7 @@ def test_memory_that_runs_out_is_told_as_that(asked: Any, tiny: Any, monkeypatch
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB")
 
     monkeypatch.setattr(tiny, "forward", full)
-    message = told(asked, "gate", _built=tiny)
+    message = told(asked, "gate", _prepared=prepared(tiny))
     assert isinstance(message, protocol.Failed)
     assert (message.cause, message.phase) == ("oom", "gate")
 

@@ -32,7 +32,7 @@ HELD_OUT = "held_out.bin"
 WINDOW = 512
 """Bytes of one window."""
 LIMITS: Mapping[Measure, float] = {"bits_per_byte": 0.1, "argmax_agreement": 0.95}
-"""How far a measure may be from the reference's: a scheme that loses a tenth of a bit, or agrees in one position of twenty at
+"""How far a measure may be from the reference's: what loses a tenth of a bit, or agrees in one position of twenty at
 most, computes something else, however fast."""
 _WINDOWS = 8
 _DRAWN_ROWS, _DRAWN_TOKENS, _SEED = 4, 128, 31

@@ -1,8 +1,9 @@
 """Owns how wrong an arm is: its logits on fixed passages against those of the model before anything was done to it.
 
-The reference is that model in fp32. Where a model comes with text that it was not trained on, one byte a token, what is
-judged is bits per byte; a model with random weights knows no text, so there it is the share of positions at which the
-likeliest token is still the same. Both stand beside the error of the logits themselves.
+Errors are against that model in fp32, so what rounding alone does shows too. Where a model comes with text that it was
+not trained on, one byte a token, what is judged is bits per byte; a model with random weights knows no text, so there
+it is the share of positions at which the likeliest token is that of the model in fp32. Either is judged against the
+same model in its own precision.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Measure = Literal["bits_per_byte", "argmax_agreement"]
 Rows = tuple[tuple[int, ...], ...]
 
 GATE = "accuracy"
-REFERENCE = "benchmarks.engine.accuracy:read_in_fp32"
+REFERENCE = "benchmarks.engine.accuracy:assess"
 HELD_OUT = "held_out.bin"
 """File of a model's folder with windows of text that it never saw."""
 WINDOW = 512
@@ -73,15 +74,15 @@ def passages(model: Model) -> Passages:
     return Passages("uniform-random-tokens", "argmax_agreement", tuple(drawn), _SEED)
 
 
-def definition(measure: Measure, *, source: str) -> Gate:
-    """Return what is asked of every arm of a study that judges accuracy."""
+def definition(measure: Measure, dtype: str, *, source: str) -> Gate:
+    """Return what is asked of every arm of this precision of a study that judges accuracy."""
     return Gate(
         name=GATE,
         kind="accuracy",
         command=(),
         scope="full",
         selection=None,
-        reference=Reference(implementation=REFERENCE, source=source, stack=None, dtype="fp32"),
+        reference=Reference(implementation=REFERENCE, source=source, stack=None, dtype=dtype),
         tolerances=(Tolerance(of="accuracy", limit=LIMITS[measure]),),
         frozen=(),
         variables=(),
@@ -128,20 +129,19 @@ def _in_fp32(model: Any) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """An arm's logits beside the reference's, over all positions."""
+    """A model's logits beside those in fp32 of what it was made from, over all positions."""
 
     positions: int
     bits: float
-    """What it takes to say the passages' own tokens, by the arm's probabilities."""
-    reference_bits: float
+    """What it takes to say the passages' own tokens, by the model's probabilities."""
     agreed: int
-    """Positions at which the likeliest token is the reference's."""
+    """Positions at which the likeliest token is the one in fp32."""
     logit_error: float
-    """Root mean square of the differences, relative to that of the reference's logits."""
+    """Root mean square of the differences, relative to that of the logits in fp32."""
     largest_logit_error: float
     """The largest difference, in the same unit."""
     divergence_bits: float
-    """Mean Kullback-Leibler divergence of the arm's distribution from the reference's."""
+    """Mean Kullback-Leibler divergence of the model's distribution from that in fp32."""
 
     @property
     def metrics(self) -> Mapping[str, float]:
@@ -154,15 +154,15 @@ class Assessment:
         }
 
 
-def assess(model: Any, reference: Sequence[torch.Tensor], these: Passages) -> Assessment:
-    """Read the passages once more and compare.
+def assess(model: Any, in_fp32: Sequence[torch.Tensor], these: Passages) -> Assessment:
+    """Read the passages with a model as it is, and compare.
 
     Raises:
         NotFiniteError: some logits are no numbers.
     """
-    bits = reference_bits = squares = scale = largest = divergence = 0.0
+    bits = squares = scale = largest = divergence = 0.0
     agreed = 0
-    for row, kept in zip(these.rows, reference, strict=True):
+    for row, kept in zip(these.rows, in_fp32, strict=True):
         said, meant = _read(model, row), kept.to(model.device)
         apart = said - meant
         squares += float(apart.double().square().sum())
@@ -171,13 +171,11 @@ def assess(model: Any, reference: Sequence[torch.Tensor], these: Passages) -> As
         agreed += int((said.argmax(dim=1) == meant.argmax(dim=1)).sum())
         log_said, log_meant = said.log_softmax(dim=1), meant.log_softmax(dim=1)
         bits += _bits(log_said, row)
-        reference_bits += _bits(log_meant, row)
         divergence += float((log_meant.exp() * (log_meant - log_said)).double().sum()) / math.log(2)
-    elements = sum(kept.numel() for kept in reference)
+    elements = sum(kept.numel() for kept in in_fp32)
     return Assessment(
         positions=these.positions,
         bits=bits,
-        reference_bits=reference_bits,
         agreed=agreed,
         logit_error=math.sqrt(squares / scale),
         largest_logit_error=largest / math.sqrt(scale / elements),
@@ -200,21 +198,22 @@ def bits_per_byte(model: Any, rows: Rows) -> float:
 
 def outcome(
     found: Assessment,
+    before: Assessment,
     these: Passages,
     gate: Gate,
     *,
     source: str,
     phase: Literal["before", "timed-outputs"],
 ) -> Passed | Failed:
-    """Judge an assessment by the gate's own limit."""
+    """Judge an assessment against that of the model before anything was done to it, by the gate's own limit."""
     is_text = these.measure == "bits_per_byte"
     detail = AccuracyDetail(
         task=these.task,
         measure=these.measure,
         numerator=round(found.bits, 6) if is_text else found.agreed,
         denominator=found.positions,
-        reference_numerator=round(found.reference_bits, 6) if is_text else found.positions,
-        reference_denominator=found.positions,
+        reference_numerator=round(before.bits, 6) if is_text else before.agreed,
+        reference_denominator=before.positions,
     )
     passed = Passed(gate=gate.name, source=source, phase=phase, seeds=(these.seed,), detail=detail)
     if fault := gate_holds(gate, passed):

@@ -100,7 +100,8 @@ def gates(selection: Selection) -> tuple[Gate, ...]:
     of_tokens = tuple(parity.definition(selection.dtype, agreement=share, source=source) for share in shares)
     if not selection.study.is_assessed:
         return of_tokens
-    return (*of_tokens, accuracy.definition(accuracy.passages(selection.model).measure, source=source))
+    measure = accuracy.passages(selection.model).measure
+    return (*of_tokens, accuracy.definition(measure, selection.dtype, source=source))
 
 
 def method(selection: Selection) -> Method:

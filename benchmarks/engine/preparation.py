@@ -22,8 +22,10 @@ class Prepared:
     weights: str
     """Digest of what was built, before anything was done to it."""
     coverage: Coverage
+    before: Assessment | None
+    """Of what was built; None where accuracy is not asked for."""
     assessment: Assessment | None
-    """None where accuracy is not asked for."""
+    """Of what is served; likewise."""
     memory_bytes: int
 
     @property
@@ -47,12 +49,13 @@ def prepare_model(model: models.Model, dtype: str, device: str, scheme: str, *, 
     """
     built = models.build(model, dtype, device)
     weights = models.fingerprint(built)
-    assessment = None
+    before = after = None
     if is_assessed:
         these = accuracy.passages(model)
-        reference = accuracy.read_in_fp32(built, these)
+        in_fp32 = accuracy.read_in_fp32(built, these)
+        before = accuracy.assess(built, in_fp32, these)
         quantization.quantize(built, scheme, device)
-        assessment = accuracy.assess(built, reference, these)
+        after = accuracy.assess(built, in_fp32, these)
     else:
         quantization.quantize(built, scheme, device)
-    return Prepared(built, weights, quantization.coverage(built), assessment, quantization.memory_bytes(built))
+    return Prepared(built, weights, quantization.coverage(built), before, after, quantization.memory_bytes(built))

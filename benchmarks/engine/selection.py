@@ -94,9 +94,9 @@ def _add_common(leaf: argparse.ArgumentParser, study: Study) -> None:
     what.add_argument(
         "--agreement",
         type=float,
-        default=0.0,
+        default=0.001,
         metavar="SHARE",
-        help="the least share of leading tokens that arms agree in whose tokens may differ (default 0)",
+        help="the least share of leading tokens that arms agree in whose tokens may differ (default 0.001)",
     )
     for option in study.options:
         what.add_argument(

@@ -144,12 +144,14 @@ class EngineWorker:
 
     def _accuracy(self, phase: Literal["before", "timed-outputs"]) -> Passed | Failed | None:
         """Judge the logits of the model that this process serves; None where the study does not ask for it."""
-        assessment = self._prepare().assessment
-        if assessment is None:
+        prepared = self._prepare()
+        if prepared.assessment is None or prepared.before is None:
             return None
         these = accuracy.passages(self._model)
-        gate = accuracy.definition(these.measure, source=REPOSITORY)
-        return accuracy.outcome(assessment, these, gate, source=self._side.source, phase=phase)
+        gate = accuracy.definition(these.measure, self._asked.dtype, source=REPOSITORY)
+        return accuracy.outcome(
+            prepared.assessment, prepared.before, these, gate, source=self._side.source, phase=phase
+        )
 
     def _verify(self, one: Load) -> None:
         self._session.say(protocol.Ready(workload=one.name))

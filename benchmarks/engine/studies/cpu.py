@@ -14,7 +14,7 @@ _LOADS = {
     "small": (
         Load(
             name="prefill",
-            about="one batch of long prompts, of which the first token is made",
+            about="a batch of long prompts, of which the first token is made",
             requests=8,
             prompts=Lengths(256, 256),
             outputs=Lengths(1, 1),
@@ -23,7 +23,7 @@ _LOADS = {
         ),
         Load(
             name="decode",
-            about="one batch of short prompts and long outputs",
+            about="a batch of short prompts and long outputs",
             requests=4,
             prompts=Lengths(8, 8),
             outputs=Lengths(64, 64),
@@ -33,7 +33,7 @@ _LOADS = {
     "full": (
         Load(
             name="prefill",
-            about="one batch of long prompts, of which the first token is made",
+            about="a batch of long prompts, of which the first token is made",
             requests=4,
             prompts=Lengths(512, 512),
             outputs=Lengths(1, 1),
@@ -42,7 +42,7 @@ _LOADS = {
         ),
         Load(
             name="decode",
-            about="one batch of short prompts and long outputs",
+            about="a batch of short prompts and long outputs",
             requests=4,
             prompts=Lengths(32, 32),
             outputs=Lengths(32, 32),

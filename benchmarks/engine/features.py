@@ -99,7 +99,14 @@ SCHEME = Feature(
     outputs="may-differ",
 )
 _IN_PROCESS = (BATCHING, CUDA_GRAPHS, ASYNC_BATCHING, PREFIX_SHARING, CHUNK_TOKENS, COMPILE, CPU_OFFLOAD, SCHEME)
-FEATURES: Mapping[str, Feature] = {feature.switch: feature for feature in (*_IN_PROCESS, SERVING)}
+CLIENT = Feature(
+    switch="client",
+    about="another client sends the requests and reads the answers: vllm bench serve",
+    mechanism="bench_requests",
+    engaged_by=None,
+    off="own",
+)
+FEATURES: Mapping[str, Feature] = {feature.switch: feature for feature in (*_IN_PROCESS, SERVING, CLIENT)}
 THREADS = "threads"
 """A setting that is no feature: threads inside torch, where an arm has a number of its own."""
 

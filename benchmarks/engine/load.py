@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 from benchmarks.engine.engines import Engine, EngineError
 from benchmarks.engine.requests import Answer, Failure, Request, completed
@@ -28,7 +29,8 @@ class Trial:
     enqueued_s: tuple[float, ...]
     answers: tuple[Answer, ...]
     """One a request, in their order."""
-    client_cpu_s: float
+    client_cpu_s: float | None
+    """None: the client was a process that tells no such thing."""
     lateness_s: float | None
     """How long after its time the latest request was sent; None where none was due at a time."""
 
@@ -68,6 +70,25 @@ class Trial:
 
 def _micro(seconds: float) -> float:
     return round(seconds, 6)
+
+
+class Drive(Protocol):
+    """What has requests answered: `drive` over an engine, or another client of it."""
+
+    def __call__(
+        self, requests: Sequence[Request], arrival: Arrival, starts_s: Sequence[float] | None, *, timeout_s: float
+    ) -> Trial:
+        """Send requests as they arrive and return what came of each."""
+
+
+@runtime_checkable
+class HasClient(Protocol):
+    """An engine whose trials are asked by a client of its own."""
+
+    def drive(
+        self, requests: Sequence[Request], arrival: Arrival, starts_s: Sequence[float] | None, *, timeout_s: float
+    ) -> Trial:
+        """Send requests as they arrive and return what came of each."""
 
 
 def drive(

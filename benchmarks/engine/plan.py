@@ -10,9 +10,9 @@ from pathlib import Path
 
 from benchmarks import ROOT, capture, privacy
 from benchmarks.capture import Probed
-from benchmarks.engine import accuracy, parity
+from benchmarks.engine import accuracy, environments, parity
 from benchmarks.engine.selection import WORKER, Selection
-from benchmarks.engine.study import TRANSFORMERS, EngineName
+from benchmarks.engine.study import TRANSFORMERS, EngineName, Side
 from benchmarks.options import UnsuitableError
 from benchmarks.session import Plan
 from benchmarks.standin import Facts
@@ -48,7 +48,7 @@ _OF_ENGINE: Mapping[EngineName, tuple[str, ...]] = {
     "continuous": ("engines/continuous.py",),
     "transformers-server": (*_CLIENT, "engines/transformers_server.py"),
     "vllm": ("engines/vllm.py",),
-    "vllm-server": (*_CLIENT, "engines/vllm_server.py"),
+    "vllm-server": (*_CLIENT, "engines/vllm.py", "engines/vllm_bench.py", "engines/vllm_server.py"),
 }
 
 
@@ -57,6 +57,10 @@ def measured_paths(selection: Selection) -> tuple[str, ...]:
     study = selection.study.name.replace("-", "_") + ".py"
     engines = {path for side in selection.arrangement.sides for path in _OF_ENGINE[side.engine]}
     return tuple(f"benchmarks/engine/{path}" for path in (*_MEASURED, *sorted(engines), f"studies/{study}"))
+
+
+def _stacks(selection: Selection) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(side.stack for side in selection.arms))
 
 
 def not_tried(selection: Selection) -> tuple[NotTried, ...]:
@@ -69,9 +73,18 @@ def not_tried(selection: Selection) -> tuple[NotTried, ...]:
     )
 
 
+def interpreter(side: Side) -> Path:
+    """Return the program that an arm's workers run under: that of its environment, where the engine is the worker."""
+    return environments.place(side.stack) if side.is_elsewhere else Path(sys.executable)
+
+
+def recorded_command(selection: Selection, side: Side) -> tuple[str, ...]:
+    """Return an arm's worker's command as a record holds it."""
+    return (privacy.program(str(interpreter(side)), ROOT), "-m", WORKER, *selection.words(side, is_recorded=True))
+
+
 def arms(selection: Selection, device: int | None) -> tuple[Arm, ...]:
     """Return the arms on one device of the one host."""
-    program = privacy.program(sys.executable, ROOT)
     baseline = selection.arms[0]
     return tuple(
         Arm(
@@ -80,8 +93,8 @@ def arms(selection: Selection, device: int | None) -> tuple[Arm, ...]:
             control_of=baseline.name if side.role == "control" else None,
             implementation=side.implementation,
             source=side.source,
-            ranks=(Rank(host=capture.HOST, device=device, stack=capture.STACK),),
-            command=(program, "-m", WORKER, *selection.words(side, is_recorded=True)),
+            ranks=(Rank(host=capture.HOST, device=device, stack=side.stack),),
+            command=recorded_command(selection, side),
             switches=tuple(Setting(name=name, value=value) for name, value in side.switches),
             mechanism=side.mechanism,
             outputs=side.outputs,
@@ -146,15 +159,20 @@ def build(
     """
     machine = capture.machine(probed)
     device = device_of(selection, machine)
+    others = [environments.captured(name, probed) for name in _stacks(selection) if name != capture.STACK]
     started_at = datetime.now(UTC)
     weights, vocabulary = selection.model.weights, selection.model.vocabulary
     header = Header(
         log=capture.log_name(domain, label, capture.device_slug(machine.host, device), started_at),
         started_at=started_at,
         provenance=provenance,
-        sources=(capture.git_source(ROOT, measured_paths(selection)), capture.package_source(TRANSFORMERS)),
+        sources=(
+            capture.git_source(ROOT, measured_paths(selection)),
+            capture.package_source(TRANSFORMERS),
+            *(one.source for one in others),
+        ),
         hosts=(machine.host,),
-        stacks=(capture.stack(probed, ROOT),),
+        stacks=(capture.stack(probed, ROOT), *(one.stack for one in others)),
         axes=selection.arrangement.axes,
         arms=arms(selection, device),
         workloads=tuple(load.described(weights, selection.dtype, vocabulary) for load in selection.loads),
@@ -168,7 +186,9 @@ def build(
     told = ("--timeout", f"{timeout_s:g}")
     return Plan(
         header=header,
-        commands={side.name: (sys.executable, "-m", WORKER, *selection.words(side), *told) for side in selection.arms},
+        commands={
+            side.name: (str(interpreter(side)), "-m", WORKER, *selection.words(side), *told) for side in selection.arms
+        },
         environment=environment,
         root=ROOT,
         rules=RULES,

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks import ROOT, capture, command, privacy, probe
+from benchmarks import ROOT, capture, command, probe
 from benchmarks.engine import plan, timeline
-from benchmarks.engine.selection import NAME, WORKER, Selection, log_label, parser, selection, variables
+from benchmarks.engine.selection import NAME, Selection, log_label, parser, selection, variables
 from benchmarks.session import Plan
 from benchmarks.timing import TORCH_TIMER
 from evidence.schema import Record, Rejected, Timed
@@ -85,7 +85,6 @@ def exit_code(record: Record) -> int:
 
 def _dry_run(chosen: Selection, options: argparse.Namespace) -> str:
     """Return what a run would do, from the options alone: no device is asked, so it is the same on every machine."""
-    program = privacy.program(sys.executable, ROOT)
     not_tried = plan.not_tried(chosen)
     lines = [f"study       {' '.join(chosen.study.command)}: {chosen.study.about}"]
     lines.append(f"model       {chosen.model.name} ({chosen.dtype}, {chosen.device})")
@@ -97,7 +96,7 @@ def _dry_run(chosen: Selection, options: argparse.Namespace) -> str:
     windows = chosen.processes * (len(chosen.arms) * len(chosen.loads) - len(not_tried))
     lines.append(f"processes   {chosen.processes} a cell, {windows} windows at most, sharing: {chosen.study.sharing}")
     lines.append(f"start       {chosen.start}" + (f", {chosen.nurseries} nurseries an arm" * (chosen.start == "fork")))
-    commands = {shlex.join((program, "-m", WORKER, *chosen.words(side, is_recorded=True))) for side in chosen.arms}
+    commands = {shlex.join(plan.recorded_command(chosen, side)) for side in chosen.arms}
     lines += [f"worker      {text}" for text in sorted(commands)]
     log = capture.log_name(options.domain, log_label(chosen, options.name), "DEVICE", datetime.now(UTC))
     kept = f"{options.logs}/{log}/record.json" if options.log else "none: --log is not given"

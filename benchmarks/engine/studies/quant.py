@@ -8,7 +8,7 @@ from benchmarks.engine import quantization
 from benchmarks.engine.features import COMPILE, CUDA_GRAPHS, SCHEME
 from benchmarks.engine.study import ASSESSED, METRICS, Arrangement, Asked, Option, Side, Study, continuous
 from benchmarks.engine.workloads import Lengths, Load
-from benchmarks.options import UsageError
+from evidence.errors import UnknownNameError
 from evidence.schema.arms import Role
 
 _MODES: Mapping[str, Mapping[str, str]] = {
@@ -67,9 +67,10 @@ _LOADS = {
 
 def _arrange(asked: Asked) -> Arrangement:
     schemes, modes = asked.more["schemes"], asked.more["modes"]
-    for kind, names, known in (("scheme", schemes, quantization.SCHEMES), ("mode", modes, _MODES)):
-        if strangers := [name for name in names if name not in known]:
-            raise UsageError(f"no {kind} {strangers[0]!r}", fix=f"known: {', '.join(known)}")
+    for kind, names, known in (("scheme", schemes, [*quantization.SCHEMES]), ("mode", modes, [*_MODES])):
+        for name in names:
+            if name not in known:
+                raise UnknownNameError(kind, name, known)
     first = _MODES[modes[0]]
     pairs = [(scheme, mode) for mode in modes for scheme in (quantization.NONE, *schemes)]
     return Arrangement(

@@ -27,6 +27,7 @@ _SHARED = (
     "one process of an arm measured all workloads in turn, each with an engine opened anew: they share its import, its "
     "model, its device context and its allocator"
 )
+_ONE_SERVER = "a server serves all workloads of its process in turn, as long as they have the same limits"
 _MEASURED = (
     "engines/__init__.py",
     "accuracy.py",
@@ -42,7 +43,14 @@ _MEASURED = (
 )
 
 
-_CLIENT = ("engines/http.py", "engines/server.py", "engines/spelling.py", "engines/sse.py")
+_CLIENT = (
+    "engines/http.py",
+    "engines/server.py",
+    "engines/spelling.py",
+    "engines/sse.py",
+    "goodput.py",
+    "server_loads.py",
+)
 _OF_ENGINE: Mapping[EngineName, tuple[str, ...]] = {
     "static": ("engines/static.py",),
     "continuous": ("engines/continuous.py",),
@@ -57,6 +65,13 @@ def measured_paths(selection: Selection) -> tuple[str, ...]:
     study = selection.study.name.replace("-", "_") + ".py"
     engines = {path for side in selection.arrangement.sides for path in _OF_ENGINE[side.engine]}
     return tuple(f"benchmarks/engine/{path}" for path in (*_MEASURED, *sorted(engines), f"studies/{study}"))
+
+
+def _sharing(selection: Selection) -> tuple[str, ...]:
+    """Return what workloads of one process share, as a limitation."""
+    if selection.study.sharing != "arm":
+        return ()
+    return (_SHARED, _ONE_SERVER) if any(side.is_served for side in selection.arms) else (_SHARED,)
 
 
 def _stacks(selection: Selection) -> tuple[str, ...]:
@@ -180,7 +195,7 @@ def build(
         method=method(selection),
         gates=gates(selection),
         unavailable=(*withheld, Unavailable(what="profile", reason="not taken in this run")),
-        limitations=(*limitations, *((_SHARED,) if selection.study.sharing == "arm" else ())),
+        limitations=(*limitations, *_sharing(selection)),
         supersedes=(),
     )
     told = ("--timeout", f"{timeout_s:g}")

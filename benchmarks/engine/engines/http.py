@@ -11,7 +11,7 @@ import asyncio
 import json
 import time
 from collections import Counter
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -130,6 +130,8 @@ class _Said:
                 self.times_s += [moment_s] * len(found)
                 self.pieces += bool(found)
                 self.is_finished = self.is_finished or choice.get("finish_reason") is not None
+            if len(self.tokens) > self.request.output_tokens:
+                raise _FailedError("wrong-length", f"more than the {self.request.output_tokens} tokens asked for came")
             if usage := said.get("usage"):
                 self.counted = int(usage["completion_tokens"])
                 details = usage.get("prompt_tokens_details") or {}
@@ -162,7 +164,7 @@ class HttpEngine:
         """Ask the server at this address for a model; a request fails once nothing came for `silence_s`."""
         self._address, self._model, self._dialect, self._silence_s = address, model, dialect, silence_s
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._in_flight: set[asyncio.Task[None]] = set()
+        self._in_flight: dict[int, asyncio.Task[None]] = {}
         self._counts: Counter[str] = Counter()
         self._answered: list[tuple[float, ...]] = []
 
@@ -190,11 +192,19 @@ class HttpEngine:
         if not self._in_flight:
             # Connections that a server has closed meanwhile are seen to be closed, and not used again.
             self._run(_turns(3))
+        self._forget({request.index for request in requests})
         for request in requests:
-            task = self._loop.create_task(self._ask(request))
-            self._in_flight.add(task)
-            task.add_done_callback(self._in_flight.discard)
+            self._in_flight[request.index] = self._loop.create_task(self._ask(request))
         self._run(_turns(1))
+
+    def _forget(self, indices: Set[int]) -> None:
+        """Drop what is left of earlier requests of these indices, so that nothing late is taken for a new answer."""
+        for index in indices & self._in_flight.keys():
+            self._in_flight.pop(index).cancel()
+        for _ in range(self._ended.qsize()):
+            answer = self._ended.get_nowait()
+            if answer.index not in indices:
+                self._ended.put_nowait(answer)
 
     def answer(self, timeout_s: float) -> Answer | None:
         """Return the next request that ended."""
@@ -234,6 +244,7 @@ class HttpEngine:
         except (aiohttp.ClientError, ValueError) as error:
             failure = Failure("malformed", _told(error))
         self._note(said)
+        del self._in_flight[request.index]
         self._ended.put_nowait(said.answer(failure))
 
     async def _stream(self, said: _Said) -> None:
@@ -278,9 +289,9 @@ class HttpEngine:
             self._loop = None
 
     async def _ending(self) -> None:
-        for task in self._in_flight:
+        for task in self._in_flight.values():
             task.cancel()
-        await asyncio.gather(*self._in_flight, return_exceptions=True)
+        await asyncio.gather(*self._in_flight.values(), return_exceptions=True)
         await self._session.close()
 
 

@@ -45,7 +45,7 @@ def well(connection: socket.socket, body: dict[str, Any]) -> None:
     connection.sendall(HEAD)
     for at in range(count):
         connection.sendall(piece([first + at], "length" if at == count - 1 else None))
-        time.sleep(0.005)
+        time.sleep(0.02)
     connection.sendall(event(choices=[], usage={"completion_tokens": count}) + b"data: [DONE]\n\n")
 
 
@@ -108,8 +108,9 @@ def test_tokens_come_as_ids_each_with_the_time_it_came() -> None:
     trial = asked(well)
     assert [answer.tokens for answer in trial.answers] == [(n, n + 1, n + 2) for n in (1, 2, 3, 4)]
     for start, answer in zip(trial.enqueued_s, trial.answers, strict=True):
-        assert start < answer.times_s[0]
-        assert all(after - before > 0.003 for before, after in zip(answer.times_s, answer.times_s[1:], strict=False))
+        assert [start, *answer.times_s] == sorted([start, *answer.times_s])
+        # Three pieces, twenty milliseconds apart; a busy machine may hand over two of them together.
+        assert answer.times_s[-1] - answer.times_s[0] > 0.01
     assert not trial.failures
 
 
@@ -180,7 +181,7 @@ WRONG: dict[str, tuple[Behaviour, str, str]] = {
     ),
     "speaks no HTTP": (says(b"220 ready\r\n\r\n", b""), "malformed", "HTTP"),
     "sends too few tokens": (says(piece([1]) + END), "wrong-length", "3 tokens were asked for, 2 came"),
-    "sends too many tokens": (says(piece([1, 2, 4]) + END), "wrong-length", "4 came"),
+    "sends too many tokens": (says(piece([1, 2, 4]) + END), "wrong-length", "more than the 3"),
     "counts otherwise than it sends": (
         says(piece([1, 2]) + END + event(choices=[], usage={"completion_tokens": 5})),
         "wrong-length",
@@ -219,6 +220,29 @@ def test_requests_without_an_end_are_given_up_in_time() -> None:
 
     trial = asked(never, timeout_s=0.3)
     assert {failure.reason for failure in trial.failures} == {"timeout"}
+
+
+def test_a_stream_without_an_end_is_left_at_the_first_token_too_many() -> None:
+    def floods(connection: socket.socket, body: dict[str, Any]) -> None:
+        connection.sendall(HEAD)
+        while True:
+            connection.sendall(piece([1]))
+
+    trial = asked(first_fails(floods))
+    assert [failure.reason for failure in trial.failures] == ["wrong-length"]
+
+
+def test_what_comes_too_late_is_no_answer_to_a_later_request() -> None:
+    def dawdles(connection: socket.socket, body: dict[str, Any]) -> None:
+        time.sleep(0.3 if body["prompt"][0] == 1 else 0.0)
+        well(connection, body)
+
+    with serving(dawdles) as address, asking(address) as engine:
+        assert len(drive(engine, REQUESTS, AT_ONCE, timeout_s=0.1).failures) == 1
+        later = drive(engine, (Request(0, (40, 1), 3),), AT_ONCE, timeout_s=10)
+        assert [answer.tokens for answer in later.answers] == [(40, 41, 42)]
+        time.sleep(0.4)
+        assert engine.answer(0.05) is None
 
 
 def test_a_server_that_closes_idle_connections_is_asked_again() -> None:

@@ -38,6 +38,7 @@ _MEASURED = (
     "preparation.py",
     "quantization.py",
     "requests.py",
+    "threads.py",
     "worker.py",
     "workloads.py",
 )

@@ -226,14 +226,10 @@ class EngineWorker:
         return trial, sampled
 
     def _ran(self, engine: Engine) -> Mapping[str, str]:
-        import torch
-
         prepared = self._prepare()
         more = {"weights": prepared.weights}
         if self._scheme != SCHEME.off:
             more["quantised layers"] = str(prepared.coverage)
-        if THREADS in dict(self._side.switches):
-            more["threads"] = str(torch.get_num_threads())
         return {**engine.settings(), **more}
 
     def _samples(

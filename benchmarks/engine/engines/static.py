@@ -14,6 +14,7 @@ from typing import Any
 
 from benchmarks.engine.engines import EngineError, Limits
 from benchmarks.engine.requests import Answer, Request
+from benchmarks.engine.threads import take_over
 
 
 class StaticEngine:
@@ -26,6 +27,8 @@ class StaticEngine:
         self._answers: queue.SimpleQueue[Answer | EngineError] = queue.SimpleQueue()
         self._counts = {"batches": 0, "steps": 0, "wasted_tokens": 0, "padding_tokens": 0}
         self._thread: threading.Thread | None = None
+        self._computing_threads: int | None = None
+        """Known once it serves."""
 
     def open(self, limits: Limits) -> None:
         """Begin to wait for requests."""
@@ -56,8 +59,12 @@ class StaticEngine:
         return dict(self._counts)
 
     def settings(self) -> Mapping[str, str]:
-        """Return the batch size and how attention is computed."""
-        return {"batch size": str(self._limits.concurrency), "attention": str(self._model.config._attn_implementation)}
+        """Return the batch size, how attention is computed, and with how many threads."""
+        return {
+            "batch size": str(self._limits.concurrency),
+            "attention": str(self._model.config._attn_implementation),
+            "threads": str(self._computing_threads),
+        }
 
     def close(self) -> None:
         """End the thread after its batch."""
@@ -68,6 +75,7 @@ class StaticEngine:
 
     def _serve(self) -> None:
         waiting: list[Request] = []
+        self._computing_threads = take_over()
         try:
             while True:
                 while not waiting or not self._arrived.empty():

@@ -36,13 +36,13 @@ _LOADS: Mapping[Scale, Load] = {
     "full": Load(
         name="mixed",
         about="all at once, one prompt in four is long, behind one prefix",
-        requests=48,
-        prompts=Lengths(64, 2048, 0.25),
+        requests=32,
+        prompts=Lengths(64, 1024, 0.25),
         outputs=Lengths(32, 64),
         tags=frozenset({"shared-prefix", "long-prompts"}),
-        shared_prefix=1024,
-        concurrency=24,
-        batch_tokens=8192,
+        shared_prefix=512,
+        concurrency=16,
+        batch_tokens=4096,
         block_tokens=256,
         prefix_cache="reset",
     ),
@@ -53,7 +53,7 @@ _LOADS: Mapping[Scale, Load] = {
 def _arms(asked: Asked) -> Mapping[str, Mapping[str, str]]:
     """Return what each arm switches on. Compiling takes a processor minutes: at the small scale it is left out."""
     prefix = {PREFIX_SHARING.switch: "on"}
-    chunks = {CHUNK_TOKENS.switch: "128" if asked.scale == "small" else "1024"}
+    chunks = {CHUNK_TOKENS.switch: "128" if asked.scale == "small" else "512"}
     graphs, overlap = {CUDA_GRAPHS.switch: "on"}, {ASYNC_BATCHING.switch: "on"}
     found: dict[str, Mapping[str, str]] = {
         "cuda-graphs": graphs,

@@ -133,6 +133,7 @@ def test_an_arm_has_the_threads_of_its_name() -> None:
         one.run(job("timing", "decode"))
         sampled = session.told[-2]
         assert isinstance(sampled, protocol.Sampled)
+        # As OpenMP has it in the thread that computes, not as torch was told.
         assert {setting.name: setting.value for setting in sampled.ran}["threads"] == "2"
         assert values(sampled)["cpu_time"] > 0
     finally:

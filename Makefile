@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := docs
-.PHONY: docs serve check test lint types layers unit browser schema mutants bench-continuous bench-serving vllm-environment clean
+.PHONY: docs serve check test lint types layers unit browser schema mutants bench-continuous bench-serving byte-model vllm-environment clean
 
 docs: check ## Set up, check every page against its evidence, and build the site strictly
 	$(BIN)/mkdocs build --strict
@@ -43,6 +43,9 @@ DEVICE ?= $(if $(filter tiny,$(MODEL)),cpu,cuda)
 
 bench-continuous: $(VENV)/.bench ## Measure continuous against static batching again, and keep a log
 	$(BIN)/python -m benchmarks.engine.run scheduler continuous --model $(MODEL) --device $(DEVICE) --log
+
+byte-model: $(VENV)/.bench ## Train the model that `--model byte` names, in a few minutes
+	$(BIN)/python scripts/train_byte_model.py
 
 bench-serving: $(VENV)/.serving ## Measure a server beside the same engine without one, and keep a log
 	$(BIN)/python -m benchmarks.engine.run scheduler serving --model $(MODEL) --device $(DEVICE) --log

@@ -1,6 +1,6 @@
 """Train a small language model over bytes on the source of Python's standard library, which every Python ships.
 
-`python scripts/train_byte_model.py` takes a few minutes on two cores and writes the folder that
+`python scripts/train_byte_model.py` takes some minutes on one core and writes the folder that
 `python -m benchmarks.engine.run … --model byte` reads: a configuration and weights as transformers saves them, windows
 of held-out text on which bits per byte are measured, and a manifest with the digest of every text that was read and of
 every file that was written. Which files are held out follows from their names, so it is the same everywhere.
@@ -177,7 +177,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--library", type=Path, default=Path(sysconfig.get_path("stdlib")), help="this Python's own")
     parser.add_argument("--hidden", type=int, default=256)
     parser.add_argument("--layers", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=500)
+    parser.add_argument("--steps", type=int, default=400)
     parser.add_argument("--batch", type=int, default=8, help=f"windows of {WINDOW} bytes in a step")
     parser.add_argument("--windows", type=int, default=128, help="of held-out text to keep")
     parser.add_argument("--learning-rate", type=float, default=3e-3)

@@ -29,7 +29,7 @@ _CLASSES: Mapping[Family, tuple[str, str]] = {
 }
 LOCAL: Mapping[str, Path] = {"byte": ROOT / ".models" / "byte"}
 """Models that are made here and lie in a folder that git does not keep: by name, where."""
-_MADE_BY: Mapping[str, str] = {"byte": "python scripts/train_byte_model.py"}
+_MADE_BY: Mapping[str, str] = {"byte": "make byte-model"}
 _CHUNK = 1 << 24
 """Elements that are summed at once, so that the largest tensor needs little room beside itself."""
 _MODULUS = (1 << 61) - 1

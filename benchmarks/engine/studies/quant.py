@@ -44,10 +44,10 @@ _LOADS = {
         Load(
             name="decode",
             about="all at once, short prompts and long outputs: each step reads all weights for a few tokens",
-            requests=32,
+            requests=48,
             prompts=Lengths(32, 64),
-            outputs=Lengths(32, 64),
-            concurrency=16,
+            outputs=Lengths(24, 48),
+            concurrency=32,
             batch_tokens=1024,
             block_tokens=256,
         ),

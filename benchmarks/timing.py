@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
+from benchmarks.device import CurrentDevice, Device
 from evidence.errors import EvidenceError
 from evidence.schema import Passed
 from evidence.statistics import coefficient_of_variation
@@ -30,6 +31,7 @@ Returned = TypeVar("Returned")
 
 DO_BENCH = "triton.testing.do_bench"
 CUDA_GRAPH = "triton.testing.do_bench_cudagraph"
+HELD_EVENTS = "torch.cuda.Event"
 TORCH_TIMER = "torch.utils.benchmark.Timer"
 
 _BLOCK_S = 0.02
@@ -344,12 +346,9 @@ class DoBench:
 
     def __init__(self) -> None:
         """Measure once how large Triton's flush is and how long it takes."""
-        from triton.runtime import driver
-
-        self._interface = driver.active.get_device_interface()
-        buffer = driver.active.get_empty_cache_for_benchmark()
-        self.flush_bytes = int(buffer.numel() * buffer.element_size())
-        self._flush_s = _event_seconds(self._interface, lambda: driver.active.clear_cache(buffer))
+        self._device = CurrentDevice()
+        self.flush_bytes = self._device.flush_bytes
+        self._flush_s = _event_seconds(self._device, self._device.flush)
 
     @functools.cached_property
     def _empty_s(self) -> float:
@@ -361,7 +360,7 @@ class DoBench:
 
     def finish(self) -> None:
         """Wait for the device."""
-        self._interface.synchronize()
+        self._device.synchronize()
 
     def calls_per_sample(self, call_s: float) -> int:
         """Return one: every call has its own events."""
@@ -376,6 +375,81 @@ class DoBench:
         return Batch([float(value) / 1e3 for value in values], 1)
 
 
+class HeldEvents:
+    """Device events round each of a few calls that are queued while the device is held, the cache evicted before each.
+
+    Where Python launches a call more slowly than the device runs it, events of `DoBench` hold the time that the device
+    waited. Here a kernel that only counts cycles runs until a few calls are queued, as NVBench does it for one.
+    """
+
+    name = HELD_EVENTS
+    cache: Cache = "cold"
+
+    _CALLS = 10
+    """Queued at once: few, for a queue that is full stops the host until the device is let go."""
+    _TRIES = 6
+    _QUEUED_S = 5e-5
+    """Allowed for a call's events and flush beside what its launches take."""
+    _TRIED_CYCLES = 10_000_000
+    """Some milliseconds, in which the length of a cycle is measured."""
+
+    def __init__(self, device: Device | None = None) -> None:
+        """Measure how long the flush and a cycle take; `device` is torch's current one unless given."""
+        self._device: Device = device or CurrentDevice()
+        self.flush_bytes = self._device.flush_bytes
+        self._cycle_s = _event_seconds(self._device, lambda: self._device.hold(self._TRIED_CYCLES)) / self._TRIED_CYCLES
+
+    @functools.cached_property
+    def _empty_s(self) -> float:
+        return median(self.samples(_nothing, _OVERHEAD_SAMPLES, 0.0).samples_s)
+
+    def overhead_s(self, call_s: float) -> float:
+        """Return the time between two events with nothing between them."""
+        return self._empty_s
+
+    def finish(self) -> None:
+        """Wait for the device."""
+        self._device.synchronize()
+
+    def calls_per_sample(self, call_s: float) -> int:
+        """Return one: every call has its own events."""
+        return 1
+
+    def samples(self, call: Call, wanted: int, call_s: float) -> Batch:
+        """Queue a few calls at a time behind a held device.
+
+        Raises:
+            TimingError: the host is never ahead of the device, since the call waits for it.
+        """
+        taken: list[float] = []
+        while len(taken) < wanted:
+            taken += self._held(call, min(self._CALLS, wanted - len(taken)), call_s)
+        return Batch(taken, 1)
+
+    def _held(self, call: Call, calls: int, call_s: float) -> list[float]:
+        """Return samples of so many calls, or of fewer if not so many can be queued."""
+        hold_s = 2 * calls * (call_s + self._QUEUED_S)
+        for _ in range(self._TRIES):
+            pairs = [(self._device.event(), self._device.event()) for _ in range(calls)]
+            released = self._device.event()
+            self._device.hold(round(hold_s / self._cycle_s))
+            released.record()
+            for first, last in pairs:
+                self._device.flush()
+                first.record()
+                call()
+                last.record()
+            is_ahead = not released.query()
+            self._device.synchronize()
+            if is_ahead:
+                return [float(first.elapsed_time(last)) / 1e3 for first, last in pairs]
+            calls, hold_s = max(1, calls // 2), 2 * hold_s
+        raise TimingError(
+            f"the device is let go after {hold_s / 2:.3g} s, and no call is queued by then: it waits for the device",
+            fix="measure it with do-bench, whose times hold the waiting",
+        )
+
+
 class CudaGraphBench:
     """Device events round the replay of a graph of many calls: no launch gaps, and nothing evicts the cache."""
 
@@ -386,13 +460,11 @@ class CudaGraphBench:
 
     def __init__(self) -> None:
         """Find the device."""
-        from triton.runtime import driver
-
-        self._interface = driver.active.get_device_interface()
+        self._device = CurrentDevice()
 
     @functools.cached_property
     def _empty_s(self) -> float:
-        return _event_seconds(self._interface, _nothing)
+        return _event_seconds(self._device, _nothing)
 
     def overhead_s(self, call_s: float) -> float:
         """Return the time between two events with nothing between them, spread over the calls of a replay."""
@@ -400,7 +472,7 @@ class CudaGraphBench:
 
     def finish(self) -> None:
         """Wait for the device."""
-        self._interface.synchronize()
+        self._device.synchronize()
 
     def calls_per_sample(self, call_s: float) -> int:
         """Return how many calls the graph of one sample holds."""
@@ -414,15 +486,15 @@ class CudaGraphBench:
         return Batch([float(value) / 1e3 for value in values], self.calls_per_sample(call_s))
 
 
-def _event_seconds(interface: Any, call: Call) -> float:
+def _event_seconds(device: Device, call: Call) -> float:
     """Return the median of a few event-timed calls, in seconds."""
     found: list[float] = []
     for _ in range(_OVERHEAD_SAMPLES):
-        first, last = (interface.Event(enable_timing=True) for _ in range(2))
+        first, last = device.event(), device.event()
         first.record()
         call()
         last.record()
-        interface.synchronize()
+        device.synchronize()
         found.append(first.elapsed_time(last) / 1e3)
     return median(found)
 
@@ -441,9 +513,11 @@ def make(name: str, threads: int) -> Timer:
         return TorchTimer(threads)
     if name == DO_BENCH:
         return DoBench()
+    if name == HELD_EVENTS:
+        return HeldEvents()
     if name == CUDA_GRAPH:
         return CudaGraphBench()
-    raise TimingError(f"no timer {name!r}", fix=f"known: {TORCH_TIMER}, {DO_BENCH}, {CUDA_GRAPH}")
+    raise TimingError(f"no timer {name!r}", fix=f"known: {', '.join((TORCH_TIMER, DO_BENCH, HELD_EVENTS, CUDA_GRAPH))}")
 
 
 def choose(device: str, requested: str, threads: int) -> Choice:

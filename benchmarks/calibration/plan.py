@@ -16,7 +16,7 @@ from benchmarks.options import UnsuitableError
 from benchmarks.reading import UnreadableError
 from benchmarks.session import Plan
 from benchmarks.standin import Facts
-from benchmarks.timing import DO_BENCH, TORCH_TIMER, Choice, Rules
+from benchmarks.timing import DO_BENCH, HELD_EVENTS, TORCH_TIMER, Choice, Rules
 from evidence.importers.session_stream import Header
 from evidence.schema import (
     Arm,
@@ -34,10 +34,11 @@ from evidence.schema import (
 TIMER_AXIS = "timer"
 _IMPLEMENTATIONS = {
     DO_BENCH: "benchmarks.timing:DoBench",
+    HELD_EVENTS: "benchmarks.timing:HeldEvents",
     NVBENCH: "benchmarks.calibration.nvbench:NvBench",
     TORCH_TIMER: "benchmarks.timing:TorchTimer",
 }
-_MEASURED = ("benchmarks/timing.py", "benchmarks/calibration/nvbench.py")
+_MEASURED = ("benchmarks/device.py", "benchmarks/timing.py", "benchmarks/calibration/nvbench.py")
 _METHOD = f"method of {short(NVBENCH)}"
 """How a record calls it where it does not have it."""
 _LIMITATIONS = (
@@ -67,7 +68,7 @@ def refuse_uninstalled(selection: Selection) -> None:
 
 
 def _packages(selection: Selection) -> tuple[str, ...]:
-    timers = {DO_BENCH: "triton", NVBENCH: PACKAGE}
+    timers = {DO_BENCH: "triton", HELD_EVENTS: "triton", NVBENCH: PACKAGE}
     return tuple(sorted({timers[timer] for timer in selection.timers if timer in timers} | {*selection.calls.packages}))
 
 

@@ -34,6 +34,7 @@ class TimersRunner:
         chosen = selection.selection(asked)
         found = {
             "--calls": _set(call.text for call in chosen.calls.timed),
+            "--timer": asked.timer,
             "--processes": str(chosen.processes),
             "--samples": str(chosen.samples),
             "--nurseries": str(chosen.nurseries),

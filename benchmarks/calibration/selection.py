@@ -10,16 +10,16 @@ from benchmarks.calibration.calls import CALLS, Calls, calls
 from benchmarks.calibration.nvbench import NVBENCH
 from benchmarks.ops.registry import Device
 from benchmarks.options import UsageError, add_places
-from benchmarks.timing import DO_BENCH
+from benchmarks.timing import DO_BENCH, HELD_EVENTS
 from evidence.schema.arms import Role
 
 NAME = "benchmarks.calibration.timers"
 WORKER = "benchmarks.calibration.worker"
 DOMAIN = "calibration"
 TITLE = "nvbench"
-TIMERS = (DO_BENCH, NVBENCH)
-"""The harness's own, then the one it is held against."""
-SHORT: Mapping[str, str] = {DO_BENCH: "do-bench", NVBENCH: "nvbench-cold"}
+OWN: Mapping[str, str] = {"do-bench": DO_BENCH, "held-events": HELD_EVENTS}
+"""The harness's own timers of a device, by the name of their method."""
+SHORT: Mapping[str, str] = {**{timer: name for name, timer in OWN.items()}, NVBENCH: "nvbench-cold"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,7 @@ def parser() -> argparse.ArgumentParser:
         description="Time the same calls with the harness's timer and with NVBench, in interleaved fresh processes.",
     )
     made.add_argument("--calls", nargs="+", default=list(CALLS), metavar="OP:IMPLEMENTATION:SHAPE")
+    made.add_argument("--timer", choices=tuple(OWN), default="do-bench", help="the harness's (default do-bench)")
     made.add_argument("--processes", type=int, default=9, help="fresh processes for each timer and call (default 9)")
     made.add_argument("--samples", type=int, default=50, help="of one process and call, by either timer (default 50)")
     made.add_argument("--warm-up", type=float, default=1.0, metavar="SECONDS", help="before a process's first call")
@@ -89,7 +90,7 @@ def selection(options: argparse.Namespace) -> Selection:
         raise UsageError("--processes, --samples and --nurseries are at least 1")
     return Selection(
         calls=calls(options.calls),
-        timers=TIMERS,
+        timers=(OWN[options.timer], NVBENCH),
         device="cuda",
         processes=options.processes,
         samples=options.samples,

@@ -16,7 +16,7 @@ from benchmarks.options import UnsuitableError
 from benchmarks.reading import UnreadableError
 from benchmarks.session import Plan
 from benchmarks.standin import Facts
-from benchmarks.timing import CUDA_GRAPH, DO_BENCH, TORCH_TIMER, Choice, Rules
+from benchmarks.timing import CUDA_GRAPH, DO_BENCH, HELD_EVENTS, TORCH_TIMER, Choice, Rules
 from evidence.importers.session_stream import Header, NotTried
 from evidence.schema import (
     Arm,
@@ -32,7 +32,7 @@ from evidence.schema import (
 )
 from evidence.schema.base import PositiveCount
 
-_METHOD_NAMES = {DO_BENCH: "do-bench", CUDA_GRAPH: "cuda-graph", TORCH_TIMER: "torch-timer"}
+_METHOD_NAMES = {DO_BENCH: "do-bench", HELD_EVENTS: "held-events", CUDA_GRAPH: "cuda-graph", TORCH_TIMER: "torch-timer"}
 METRICS = (
     Metric(name="time", unit="s", better="lower", of="iteration", role="target"),
     Metric(name="peak_memory", unit="B", better="lower", of="process", role="guard"),

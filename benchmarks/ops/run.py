@@ -23,7 +23,12 @@ from benchmarks.ops.selection import NAME, WORKER, Selection, Side, log_title, p
 from benchmarks.ops.trials import TIERS
 from benchmarks.ops.verification import gate_file
 
-TIMERS = {"do-bench": timing.DO_BENCH, "cuda-graph": timing.CUDA_GRAPH, "torch-timer": timing.TORCH_TIMER}
+TIMERS = {
+    "do-bench": timing.DO_BENCH,
+    "held-events": timing.HELD_EVENTS,
+    "cuda-graph": timing.CUDA_GRAPH,
+    "torch-timer": timing.TORCH_TIMER,
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -19,7 +19,7 @@ from evidence.schema.arms import Role
 NAME = "benchmarks.ops.run"
 WORKER = "benchmarks.ops.worker"
 DOMAIN = "kernels"
-TIMERS = ("do-bench", "cuda-graph", "torch-timer")
+TIMERS = ("do-bench", "held-events", "cuda-graph", "torch-timer")
 SLOWED = "slowed"
 """The switch of an arm that is slower on purpose."""
 MOST_SLOWED_PERCENT = 100
@@ -196,7 +196,11 @@ def add_measuring(made: argparse.ArgumentParser) -> None:
     how = made.add_argument_group("how")
     how.add_argument("--processes", type=int, default=9, help="fresh processes for each arm and workload (default 9)")
     how.add_argument("--threads", type=int, default=1, help="threads inside torch (default 1)")
-    how.add_argument("--timer", choices=TIMERS, help="do-bench on an accelerator, torch-timer on a processor")
+    how.add_argument(
+        "--timer",
+        choices=TIMERS,
+        help="do-bench on an accelerator, torch-timer on a processor; held-events leaves out what launches take",
+    )
     how.add_argument(
         "--sharing",
         choices=("cell", "arm"),

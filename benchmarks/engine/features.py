@@ -82,6 +82,13 @@ CPU_OFFLOAD = Feature(
     devices=("cuda",),
     obstacle="blocks are moved from a device's memory to the host's",
 )
+CACHE_SHARE = Feature(
+    switch="cache-share",
+    about="a share of the workload's cache: running requests outgrow it, and give way to others",
+    mechanism="preemptions",
+    engaged_by="oversubscribed",
+    off="1",
+)
 SERVING = Feature(
     switch="serving",
     about="requests go to a server over HTTP, and every token comes back when it is made",
@@ -98,7 +105,17 @@ SCHEME = Feature(
     obstacles_on_cpu=quantization.OBSTACLES_ON_CPU,
     outputs="may-differ",
 )
-_IN_PROCESS = (BATCHING, CUDA_GRAPHS, ASYNC_BATCHING, PREFIX_SHARING, CHUNK_TOKENS, COMPILE, CPU_OFFLOAD, SCHEME)
+_IN_PROCESS = (
+    BATCHING,
+    CUDA_GRAPHS,
+    ASYNC_BATCHING,
+    PREFIX_SHARING,
+    CHUNK_TOKENS,
+    COMPILE,
+    CPU_OFFLOAD,
+    CACHE_SHARE,
+    SCHEME,
+)
 CLIENT = Feature(
     switch="client",
     about="another client sends the requests and reads the answers: vllm bench serve",

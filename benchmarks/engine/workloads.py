@@ -95,19 +95,21 @@ class Load:
 
     def drawn(self, vocabulary: int) -> tuple[Request, ...]:
         """Return the requests that are measured."""
-        return self._drawn(vocabulary, self.requests, self.seed)
+        return self._drawn(vocabulary, self.requests, is_warm_up=False)
 
     def warm_up(self, vocabulary: int) -> tuple[Request, ...]:
         """Return the requests before them: prompts of the same lengths, of other tokens."""
-        drawn = self._drawn(vocabulary, self.warm_up_requests, self.seed + _WARM_UP_SEED)
+        drawn = self._drawn(vocabulary, self.warm_up_requests, is_warm_up=True)
         most = self.warm_up_outputs
         if most is None:
             return drawn
         return tuple(replace(request, output_tokens=min(most, request.output_tokens)) for request in drawn)
 
-    def _drawn(self, vocabulary: int, count: int, seed: int) -> tuple[Request, ...]:
-        source = random.Random(seed)
+    def _drawn(self, vocabulary: int, count: int, *, is_warm_up: bool) -> tuple[Request, ...]:
+        source = random.Random(self.seed)
         prompts, outputs = self.prompts.draw(count, source), self.outputs.draw(count, source)
+        if is_warm_up:
+            source = random.Random(self.seed + _WARM_UP_SEED)
         prefix = tuple(source.randrange(1, vocabulary) for _ in range(self.shared_prefix))
         return tuple(
             Request(index, (*prefix, *(source.randrange(1, vocabulary) for _ in range(length))), wanted)
@@ -197,7 +199,7 @@ _LOADS: dict[Scale, tuple[Load, ...]] = {
             _LONG,
             requests=8,
             prompts=Lengths(16, 320, 0.25),
-            outputs=Lengths(16, 16),
+            outputs=Lengths(8, 16),
             batch_tokens=512,
             tags=frozenset({"long-prompts"}),
         ),
@@ -231,7 +233,7 @@ _LOADS: dict[Scale, tuple[Load, ...]] = {
             _LONG,
             requests=24,
             prompts=Lengths(64, 4096, 0.25),
-            outputs=Lengths(32, 32),
+            outputs=Lengths(16, 32),
             concurrency=12,
             batch_tokens=8192,
             tags=frozenset({"long-prompts"}),

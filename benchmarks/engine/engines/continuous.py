@@ -16,9 +16,12 @@ from benchmarks.engine.requests import Answer, Failure, Request
 
 _COUNTED = (
     "steps",
+    "computed_tokens",
     "joined_running_batch",
     "prefill_chunks",
     "prefix_tokens",
+    "prefix_hits",
+    "copied_blocks",
     "preemptions",
     "offloaded_requests",
     "restored_requests",
@@ -133,9 +136,13 @@ def _config(switches: Mapping[str, str], limits: Limits, batch_tokens: int) -> A
     from transformers import ContinuousBatchingConfig
 
     level, space = switches["compile"], switches["cpu-offload"]
+    # At least one request fits, or it would wait for blocks that no other can give up.
+    blocks = max(
+        -(-limits.longest // limits.block_tokens) + 1, round(float(switches["cache-share"]) * limits.cache_blocks)
+    )
     return ContinuousBatchingConfig(
         block_size=limits.block_tokens,
-        num_blocks=limits.cache_blocks,
+        num_blocks=blocks,
         max_batch_tokens=batch_tokens,
         max_requests_per_batch=limits.concurrency,
         allow_block_sharing=switches["prefix-sharing"] == "on",
@@ -162,6 +169,7 @@ class _Watch:
         _wrap(processor, "update_batch", self._update)
         _wrap(processor.scheduler, "schedule_batch", self._schedule)
         _wrap(processor.cache, "search_prefix_match", self._search)
+        _wrap(processor.cache, "copy_cache", self._copy)
         _wrap(processor.offloading_manager, "offload_requests", self._offload)
         _wrap(processor.offloading_manager, "_offload_to_cpu", self._offload_to_host)
         _wrap(processor.offloading_manager, "restore_scheduled_requests", self._restore)
@@ -196,6 +204,7 @@ class _Watch:
                 self.counts["joined_running_batch"] += len(new)
             self._seen.update(new)
             self.counts["prefill_chunks"] += sum(not one.has_new_token for one in found[0])
+            self.counts["computed_tokens"] += found[2]
         return found
 
     def _search(self, original: Callable[..., Any], name: str, prompt: Sequence[int]) -> Any:
@@ -203,8 +212,13 @@ class _Watch:
         if found:
             used = min(int(found), len(prompt) - 1)
             self.counts["prefix_tokens"] += used
+            self.counts["prefix_hits"] += 1
             self.cached.setdefault(name, used)
         return found
+
+    def _copy(self, original: Callable[..., Any], sources: Sequence[int], *given: Any) -> Any:
+        self.counts["copied_blocks"] += len(sources)
+        return original(sources, *given)
 
     def _offload(self, original: Callable[..., Any], *given: Any) -> Any:
         scheduler = self._processor.scheduler

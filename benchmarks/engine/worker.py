@@ -235,13 +235,13 @@ class EngineWorker:
     def _samples(
         self, trial: Trial, rows: Requests, counts: Mapping[str, int], limits: Limits, cpu_s: float
     ) -> tuple[Samples, ...]:
-        """Return what the study declares of what is known: a server's memory and waste are not."""
+        """Return what the study declares of what is known, counters among it: a server's memory and waste are not."""
         prepared, device = self._prepare(), self._asked.device
         peak = peak_memory(device, is_alone=self._study.sharing == "cell")
         memory, assessment = total_memory(device), prepared.assessment
         values: dict[str, float | int | None] = {
+            **counts,
             "wall_time": trial.wall_s,
-            "wasted_tokens": counts.get("wasted_tokens"),
             "client_lateness": trial.lateness_s,
             "peak_memory": peak,
             "cpu_time": cpu_s,

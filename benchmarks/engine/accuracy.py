@@ -154,6 +154,14 @@ class Assessment:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One model before anything was done to it, and after."""
+
+    before: Assessment
+    after: Assessment
+
+
 def assess(model: Any, in_fp32: Sequence[torch.Tensor], these: Passages) -> Assessment:
     """Read the passages with a model as it is, and compare.
 
@@ -197,21 +205,21 @@ def bits_per_byte(model: Any, rows: Rows) -> float:
 
 
 def outcome(
-    found: Assessment,
-    before: Assessment,
+    found: Compared,
     these: Passages,
     gate: Gate,
     *,
     source: str,
     phase: Literal["before", "timed-outputs"],
 ) -> Passed | Failed:
-    """Judge an assessment against that of the model before anything was done to it, by the gate's own limit."""
+    """Judge what was done to a model by the gate's own limit."""
+    before, after = found.before, found.after
     is_text = these.measure == "bits_per_byte"
     detail = AccuracyDetail(
         task=these.task,
         measure=these.measure,
-        numerator=round(found.bits, 6) if is_text else found.agreed,
-        denominator=found.positions,
+        numerator=round(after.bits, 6) if is_text else after.agreed,
+        denominator=after.positions,
         reference_numerator=round(before.bits, 6) if is_text else before.agreed,
         reference_denominator=before.positions,
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.engine import accuracy, models, quantization
-from benchmarks.engine.accuracy import Assessment
+from benchmarks.engine.accuracy import Compared
 from benchmarks.engine.engines import Limits
 from benchmarks.engine.quantization import Coverage
 
@@ -22,10 +22,8 @@ class Prepared:
     weights: str
     """Digest of what was built, before anything was done to it."""
     coverage: Coverage
-    before: Assessment | None
-    """Of what was built; None where accuracy is not asked for."""
-    assessment: Assessment | None
-    """Of what is served; likewise."""
+    compared: Compared | None
+    """None where accuracy is not asked for."""
     memory_bytes: int
 
     @property
@@ -49,13 +47,13 @@ def prepare_model(model: models.Model, dtype: str, device: str, scheme: str, *, 
     """
     built = models.build(model, dtype, device)
     weights = models.fingerprint(built)
-    before = after = None
+    compared = None
     if is_assessed:
         these = accuracy.passages(model)
         in_fp32 = accuracy.read_in_fp32(built, these)
         before = accuracy.assess(built, in_fp32, these)
         quantization.quantize(built, scheme, device)
-        after = accuracy.assess(built, in_fp32, these)
+        compared = Compared(before, accuracy.assess(built, in_fp32, these))
     else:
         quantization.quantize(built, scheme, device)
-    return Prepared(built, weights, quantization.coverage(built), before, after, quantization.memory_bytes(built))
+    return Prepared(built, weights, quantization.coverage(built), compared, quantization.memory_bytes(built))

@@ -145,14 +145,12 @@ class EngineWorker:
 
     def _accuracy(self, phase: Literal["before", "timed-outputs"]) -> Passed | Failed | None:
         """Judge the logits of the model that this process serves; None where the study does not ask for it."""
-        prepared = self._prepare()
-        if prepared.assessment is None or prepared.before is None:
+        compared = self._prepare().compared
+        if compared is None:
             return None
         these = accuracy.passages(self._model)
         gate = accuracy.definition(these.measure, self._asked.dtype, source=REPOSITORY)
-        return accuracy.outcome(
-            prepared.assessment, prepared.before, these, gate, source=self._side.source, phase=phase
-        )
+        return accuracy.outcome(compared, these, gate, source=self._side.source, phase=phase)
 
     def _verify(self, one: Load) -> None:
         self._session.say(protocol.Ready(workload=one.name))
@@ -238,7 +236,7 @@ class EngineWorker:
         """Return what the study declares of what is known, counters among it: a server's memory and waste are not."""
         prepared, device = self._prepare(), self._asked.device
         peak = peak_memory(device, is_alone=self._study.sharing == "cell")
-        memory, assessment = total_memory(device), prepared.assessment
+        memory, compared = total_memory(device), prepared.compared
         values: dict[str, float | int | None] = {
             **counts,
             "wall_time": trial.wall_s,
@@ -247,7 +245,7 @@ class EngineWorker:
             "cpu_time": cpu_s,
             "model_memory": prepared.memory_bytes,
             "cache_capacity": None if peak is None else prepared.cache_capacity(peak, limits, memory),
-            **({} if assessment is None else assessment.metrics),
+            **({} if compared is None else compared.after.metrics),
             **self._study.derived(self._wanted, rows),
         }
         declared = {metric.name for metric in self._study.metrics}

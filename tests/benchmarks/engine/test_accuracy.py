@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.engine import accuracy, models
-from benchmarks.engine.accuracy import Assessment, Passages
+from benchmarks.engine.accuracy import Assessment, Compared, Passages
 from evidence.schema import AccuracyDetail, Failed, Passed
 
 torch = pytest.importorskip("torch")
@@ -94,7 +94,8 @@ TEXT = Passages("held-out-text", "bits_per_byte", ((1, 2),), 0)
 )
 def test_what_is_too_far_from_the_reference_is_refused(these: Passages, changes: Any, is_passed: bool) -> None:
     gate = accuracy.definition(these.measure, "bf16", source="repository")
-    found = accuracy.outcome(replace(FOUND, **changes), FOUND, these, gate, source="transformers", phase="before")
+    compared = Compared(before=FOUND, after=replace(FOUND, **changes))
+    found = accuracy.outcome(compared, these, gate, source="transformers", phase="before")
     assert isinstance(found, Passed if is_passed else Failed)
     assert isinstance(found.detail, AccuracyDetail)
     assert found.detail.measure == these.measure

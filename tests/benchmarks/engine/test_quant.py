@@ -143,8 +143,9 @@ def test_an_arm_has_the_threads_of_its_name() -> None:
 def test_an_arm_that_computes_something_else_is_not_timed() -> None:
     one, session = working(("--study", "quant", "--arm", "int8-weight-only-eager"))
     prepared = one._prepare()
-    assert prepared.assessment is not None
-    one._prepared = replace(prepared, assessment=replace(prepared.assessment, agreed=1))
+    assert prepared.compared is not None
+    wrong = replace(prepared.compared, after=replace(prepared.compared.after, agreed=1))
+    one._prepared = replace(prepared, compared=wrong)
     one.run(job("gate", "decode"))
     judged = session.told[-1]
     assert isinstance(judged, protocol.Judged)

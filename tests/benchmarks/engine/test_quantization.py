@@ -38,11 +38,12 @@ def test_every_linear_layer_is_quantised_but_the_head(scheme: str, prepared: dic
 
 
 def test_fewer_bits_are_more_wrong(prepared: dict[str, Prepared]) -> None:
-    errors = {name: one.assessment.logit_error for name, one in prepared.items() if one.assessment is not None}
+    errors = {name: one.compared.after.logit_error for name, one in prepared.items() if one.compared is not None}
     assert errors[quantization.NONE] == 0
     assert 0.005 < errors["int8-weight-only"] < errors["int8-dynamic"] < errors["int4-weight-only"] < 1
     for one in prepared.values():
-        assert one.before == prepared[quantization.NONE].assessment
+        assert one.compared is not None
+        assert one.compared.before.logit_error == 0
         assert one.weights == prepared[quantization.NONE].weights
 
 
@@ -72,7 +73,7 @@ def test_layers_that_a_scheme_does_not_take_are_told_of() -> None:
     found = prepare_model(small, "fp32", "cpu", "int4-weight-only", is_assessed=False)
     # Rows of 64 are no whole groups of 128; those of 128 are.
     assert str(found.coverage) == "2 of 7"
-    assert found.assessment is None
+    assert found.compared is None
 
 
 def test_a_scheme_that_is_none_is_refused(tiny: Any) -> None:

@@ -61,7 +61,7 @@ def job(phase: str, *, proof: Passed | None = PROOF) -> protocol.Job:
 
 
 def prepared(model: Any) -> Prepared:
-    return Prepared(model, weights="digest", coverage=Coverage(0, 14), before=None, assessment=None, memory_bytes=0)
+    return Prepared(model, weights="digest", coverage=Coverage(0, 14), compared=None, memory_bytes=0)
 
 
 def told(asked: Any, phase: str, **changes: Any) -> protocol.Message:

@@ -3,7 +3,7 @@
 In one process at a time a gate compiles and tunes what it needs. In several at once, what is timed must not suffer
 from what runs beside it: processes compile side by side, which no device decides; then one process an arm calls every
 workload once, alone, so that kernels are tuned as they are timed; then gates, which nothing times, run side by side.
-What fails beside others is gated again alone.
+What fails beside others is gated again alone, unless it was silent for the time limit: that costs no cell twice.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ import contextlib
 import math
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import chain, zip_longest
-from typing import NoReturn, Protocol
+from typing import Protocol
 
 from tqdm import tqdm
 
 from benchmarks import protocol
-from benchmarks.workers import Worker, WorkerError
+from benchmarks.workers import DEADLINE, Worker, WorkerError
 from evidence.importers.session_stream import Died, Gated, Started
 
 Cells = Mapping[str, Sequence[str]]
@@ -54,9 +55,9 @@ def dealt(cells: Cells, processes: int) -> tuple[tuple[str, tuple[str, ...]], ..
 class Stages:
     """Runs workloads through the phases before the clock, in at most so many processes at once."""
 
-    def __init__(self, start: Starting, processes: int) -> None:
-        """Say how processes start."""
-        self._start, self._processes = start, processes
+    def __init__(self, start: Starting, processes: int, *, ends_by_s: float = math.inf) -> None:
+        """Say how processes start, and by when of `time.monotonic()` the last one may."""
+        self._start, self._processes, self._ends_by_s = start, processes, ends_by_s
         self._stopping = threading.Event()
         self._live: set[Worker] = set()
         self._lock = threading.Lock()
@@ -115,6 +116,9 @@ class Stages:
         """Yield what becomes of workloads; a process that dies is followed by another for those it had not done."""
         left = list(workloads)
         while left and not self._stopping.is_set():
+            if time.monotonic() >= self._ends_by_s:
+                yield from (_late(phase, workload) for workload in left)
+                return
             for heard in self._in_one_process(phase, arm, tuple(left), turn):
                 if not isinstance(heard, protocol.Ready):
                     left.remove(heard.workload)
@@ -139,6 +143,10 @@ class Stages:
             yield protocol.Failed(workload=blamed, cause=error.cause, phase=phase, message=error.message)
 
 
+def _late(phase: protocol.Phase, workload: str) -> protocol.Failed:
+    return protocol.Failed(workload=workload, cause="timeout", phase=phase, message=f"{DEADLINE} came first")
+
+
 def _expected(message: protocol.Message, left: Sequence[str]) -> Heard:
     """Return a message about one of the workloads that are left, of a kind that comes before the clock.
 
@@ -161,64 +169,76 @@ class Gating:
         tell: Callable[[Started | Gated | Died], None],
         died: Callable[[str, protocol.Failed], Died],
         *,
-        is_side_by_side: bool,
+        processes: int,
+        announce: Callable[[str], None],
         is_quiet: bool | None,
     ) -> None:
-        """Say whom to tell, from several threads where gates run side by side; `is_quiet` is tqdm's `disable`."""
+        """Say whom to tell, from several threads where gates run side by side; `is_quiet` is tqdm's `disable`.
+
+        `announce` gets a line for whoever waits: what begins, and what failed.
+        """
         self._stages, self._tell, self._died = stages, tell, died
-        self._is_side_by_side, self._is_quiet = is_side_by_side, is_quiet
+        self._processes, self._announce, self._is_quiet = processes, announce, is_quiet
         self._told: dict[Pair, Gated | Died] = {}
 
     def run(self, cells: Cells) -> Mapping[Pair, Gated | Died]:
         """Return the outcome of every cell, or what it died of."""
-        if self._is_side_by_side:
-            self._beside("compiling", cells, lambda arm, heard: None)
-            self._beside("gate", self._tuned(cells), self._hear_beside)
-        left = {arm: [name for name in names if (arm, name) not in self._told] for arm, names in cells.items()}
-        with self._shown("gates", left) as progress:
-
-            def hear(arm: str, heard: Heard) -> None:
-                self._hear_beside(arm, heard)
-                if isinstance(heard, protocol.Failed):
-                    self._keep(self._died(arm, heard))
-                progress.update(not isinstance(heard, protocol.Ready))
-
-            self._stages.alone("gate", left, hear)
+        if self._processes > 1:
+            self._beside("compiling", cells)
+            self._beside("gate", self._tuned(self._untold(cells)))
+        with self._heard("gate", self._untold(cells), processes=1, is_last=True) as hear:
+            self._stages.alone("gate", self._untold(cells), hear)
         return self._told
+
+    def _untold(self, cells: Cells) -> Cells:
+        return {arm: [name for name in names if (arm, name) not in self._told] for arm, names in cells.items()}
+
+    def _beside(self, phase: protocol.Phase, cells: Cells) -> None:
+        with self._heard(phase, cells, processes=self._processes) as hear:
+            self._stages.beside(phase, cells, hear)
 
     def _tuned(self, cells: Cells) -> Cells:
         """Return the cells whose call ran alone: what raises there is gated alone, and tuned again if need be."""
         called: set[Pair] = set()
-        with self._shown("tuning", cells) as progress:
+        with self._heard("tuning", cells, processes=1) as hear:
 
-            def hear(arm: str, heard: Heard) -> None:
+            def noting(arm: str, heard: Heard) -> None:
                 if isinstance(heard, protocol.Called):
                     called.add((arm, heard.workload))
-                progress.update(not isinstance(heard, protocol.Ready))
+                hear(arm, heard)
 
-            self._stages.alone("tuning", cells, hear)
+            self._stages.alone("tuning", cells, noting)
         return {arm: [name for name in names if (arm, name) in called] for arm, names in cells.items()}
 
-    def _beside(self, phase: protocol.Phase, cells: Cells, hear: Callable[[str, Heard], None]) -> None:
-        with self._shown(phase, cells) as progress:
+    @contextlib.contextmanager
+    def _heard(
+        self, phase: protocol.Phase, cells: Cells, *, processes: int, is_last: bool = False
+    ) -> Iterator[Callable[[str, Heard], None]]:
+        """Announce a phase and yield what hears of its cells; what fails is tried once more, unless this `is_last`."""
+        if total := sum(len(names) for names in cells.values()):
+            self._announce(
+                f"{phase}: {total} cells, {f'up to {processes} processes' if processes > 1 else 'one'} at a time"
+            )
+        with tqdm(total=total, desc=phase, unit="cell", disable=self._is_quiet) as progress:
 
-            def shown(arm: str, heard: Heard) -> None:
-                hear(arm, heard)
+            def hear(arm: str, heard: Heard) -> None:
+                self._keep(phase, arm, heard, is_last=is_last)
                 progress.update(not isinstance(heard, protocol.Ready))
 
-            self._stages.beside(phase, cells, shown)
+            yield hear
 
-    def _hear_beside(self, arm: str, heard: Heard) -> None:
-        """Keep an outcome; what failed for being beside others is not told of, since it is gated again alone."""
+    def _keep(self, phase: protocol.Phase, arm: str, heard: Heard, *, is_last: bool) -> None:
+        """Tell what happened; a failure is an outcome where nothing is tried again."""
         if isinstance(heard, protocol.Ready):
-            self._tell(Started(arm=arm, workload=heard.workload, phase="gate", process=0))
+            self._tell(Started(arm=arm, workload=heard.workload, phase=phase, process=0))
         elif isinstance(heard, protocol.Judged):
-            self._keep(Gated(arm=arm, workload=heard.workload, phase="before", outcome=heard.outcome))
+            self._settle(Gated(arm=arm, workload=heard.workload, phase="before", outcome=heard.outcome))
+        elif isinstance(heard, protocol.Failed):
+            event = self._died(arm, heard)
+            self._announce(f"{phase}: {arm} on {event.workload}: {event.message}")
+            if is_last or event.cause == "timeout":
+                self._settle(event)
 
-    def _keep(self, event: Gated | Died) -> None:
+    def _settle(self, event: Gated | Died) -> None:
         self._tell(event)
         self._told[event.arm, event.workload] = event
-
-    def _shown(self, what: str, cells: Cells) -> tqdm[NoReturn]:
-        total = sum(len(names) for names in cells.values())
-        return tqdm(total=total, desc=what, unit="cell", disable=self._is_quiet)

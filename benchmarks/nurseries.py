@@ -40,6 +40,7 @@ class Nursery:
         self._python, self._order = python, Order(module, tuple(words), facts)
         self._root, self._environment, self._timeout_s = root, dict(environment), timeout_s
         self._process: subprocess.Popen[bytes] | None = None
+        self._is_raising = False
         self._held = contextlib.ExitStack()
 
     def open(self) -> None:
@@ -76,12 +77,12 @@ class Nursery:
         return reason
 
     def start(self, stdin: int, stdout: int, stderr: int) -> Child:
-        """Fork a worker onto these descriptors; a nursery that has died is started again.
+        """Fork a worker onto these descriptors; a nursery that has died, or whose child does not, is started again.
 
         Raises:
             WorkerError: it died, or could not be started again.
         """
-        if self._process is None or self._process.poll() is not None:
+        if self._process is None or self._process.poll() is not None or self._is_raising:
             self.close()
             self.open()
             if reason := self.refusal():
@@ -94,6 +95,7 @@ class Nursery:
         if packet is None:
             self.close()
             raise WorkerError("error", "its nursery died")
+        self._is_raising = True
         return Child(int(json.loads(packet)), self)
 
     def exit_code(self, timeout: float | None) -> int:
@@ -106,6 +108,7 @@ class Nursery:
             packet = self._packet(timeout)
         except TimeoutError:
             raise subprocess.TimeoutExpired(self._order.module, timeout or 0.0) from None
+        self._is_raising = False
         if packet is None:
             self.close()
             return -signal.SIGKILL
@@ -132,7 +135,7 @@ class Nursery:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self._held.close()
-        self._process = None
+        self._process, self._is_raising = None, False
 
 
 class Child:

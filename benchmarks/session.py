@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 import os
 import shutil
 import signal
@@ -94,7 +95,7 @@ class Plan:
     """What nurseries are told that devices say, where imports ask; see `benchmarks.standin`."""
     ends_by_s: float | None = None
     """The `time.monotonic()` by which the session is to end: no round begins that would end later, judged by the rounds
-    so far; the first begins if any time is left. Rounds that began are finished."""
+    so far; the first begins if any time is left. Rounds that began are finished, what precedes them is cut short."""
     gate_processes: int = 1
     """How many gates may run at once; above one, kernels are compiled and tuned first, see `benchmarks.gating`."""
     is_in_turn: bool = False
@@ -265,11 +266,24 @@ class _Session:
                 self._tell(event)
         with self._opened_nurseries() as self.nurseries:
             self._note_starts()
-            with turn() if self.plan.is_in_turn else contextlib.nullcontext():
+            with self._turn():
                 self._gate()
                 self._time()
         self._read_conditions(())
         self._tell(Ended(ended_at=datetime.now(UTC)))
+
+    def _turn(self) -> contextlib.AbstractContextManager[object]:
+        """Return what waits for the turn. One that comes after the deadline is not needed: nothing is run then."""
+        if not self.plan.is_in_turn:
+            return contextlib.nullcontext()
+        return turn(
+            ends_by_s=self._ends_by_s(),
+            waiting=lambda: self._announce("waiting until no other session of this machine gates or measures"),
+        )
+
+    def _ends_by_s(self) -> float:
+        """Return by when of `time.monotonic()` all but the closing is to be done."""
+        return math.inf if self.plan.ends_by_s is None else self.plan.ends_by_s - _CLOSING_S
 
     def _go_on(self, done: Done) -> None:
         """Take over what another process did, and say so."""
@@ -362,7 +376,12 @@ class _Session:
     def _started(self, phase: protocol.Phase, arm: str, workloads: Sequence[str], turn: int) -> Worker:
         """Return a process that nothing times. A nursery has one child at a time, so those beyond them are spawned."""
         forked = self.nurseries.start(arm, turn) if turn < self.plan.nurseries else None
-        return Worker(forked or self._spawned(arm), self._job(phase, arm, workloads), timeout_s=self.plan.timeout_s)
+        return Worker(
+            forked or self._spawned(arm),
+            self._job(phase, arm, workloads),
+            timeout_s=self.plan.timeout_s,
+            ends_by_s=self._ends_by_s(),
+        )
 
     def _spawned(self, arm: str) -> Start:
         plan = self.plan
@@ -381,10 +400,11 @@ class _Session:
         }
         processes = self.plan.gate_processes
         gating = Gating(
-            Stages(self._started, processes),
+            Stages(self._started, processes, ends_by_s=self._ends_by_s()),
             self._tell,
             lambda arm, failed: self._died(arm, failed.workload, failed.cause, failed.phase, failed.message),
-            is_side_by_side=processes > 1,
+            processes=processes,
+            announce=self._announce,
             is_quiet=self._is_quiet(),
         )
         told = {**self.gated, **gating.run(tried)}
@@ -408,6 +428,7 @@ class _Session:
         # A window whose outputs an interruption left unjudged licenses nothing: that cell has another.
         whole = min((self.measured[pair] - (pair not in self.rechecked) for pair in self.proofs), default=0)
         total = sum(max(0, processes - self.measured[pair]) for pair in self.proofs)
+        self._announce(f"timing: {total} windows")
         lasted_s: list[float] = []
         with tqdm(total=total, desc="timing", unit="window", disable=self._is_quiet()) as self.progress:
             for self.round in range(max(0, whole), processes):
@@ -429,8 +450,7 @@ class _Session:
         return pair in self.proofs and (self.measured[pair] <= self.round or pair not in self.rechecked)
 
     def _is_time_left(self, round_s: float) -> bool:
-        ends_by_s = self.plan.ends_by_s
-        return ends_by_s is None or time.monotonic() + _SLACK * round_s + _CLOSING_S <= ends_by_s
+        return time.monotonic() + _SLACK * round_s <= self._ends_by_s()
 
     def _say_how_long(self, round_s: float) -> None:
         """Tell whoever waits, after the first round, how long the others take."""
@@ -440,6 +460,10 @@ class _Session:
         if self.plan.ends_by_s is not None:
             until_s = max(0.0, self.plan.ends_by_s - time.monotonic())
             text += f", {until_s:.0f} s to the deadline"
+        self._announce(text)
+
+    def _announce(self, text: str) -> None:
+        """Say a line to whoever waits, on a terminal or not."""
         if self.plan.is_progress_shown:
             tqdm.write(text, file=sys.stderr)
 

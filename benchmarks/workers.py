@@ -6,12 +6,14 @@ How one starts is a `Start`: `spawned` here, or a nursery's fork.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import queue
 import signal
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -25,6 +27,7 @@ from evidence.errors import EvidenceError
 
 _LAST_WORDS_BYTES = 4000
 _GRACE_S = 10.0
+DEADLINE = "the deadline of its session"
 
 
 class WorkerError(EvidenceError):
@@ -69,9 +72,9 @@ def spawned(command: Sequence[str], *, root: Path, environment: Mapping[str, str
 class Worker:
     """One worker process with its job; a context manager that leaves nothing of its process group behind."""
 
-    def __init__(self, start: Start, job: Job, *, timeout_s: float) -> None:
-        """Say how to start it; it starts on entering the context."""
-        self._start, self._job, self._timeout_s = start, job, timeout_s
+    def __init__(self, start: Start, job: Job, *, timeout_s: float, ends_by_s: float = math.inf) -> None:
+        """Say how to start it, on entering the context; `ends_by_s` of `time.monotonic()` is the last it may speak."""
+        self._start, self._job, self._timeout_s, self._ends_by_s = start, job, timeout_s, ends_by_s
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
     def __enter__(self) -> Self:
@@ -88,6 +91,7 @@ class Worker:
         try:
             self._process = self._start(theirs_in, theirs_out, self._stderr.fileno())
         except BaseException:
+            self._stdout.close()
             self._close()
             raise
         finally:
@@ -95,7 +99,9 @@ class Worker:
             os.close(theirs_out)
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
-        self._send(self._job.model_dump_json())
+        # A job can be longer than a pipe holds, and a worker that hangs while it starts reads none of it.
+        self._sender = threading.Thread(target=self._send, args=(self._job.model_dump_json(),), daemon=True)
+        self._sender.start()
         return self
 
     def __exit__(
@@ -103,14 +109,14 @@ class Worker:
     ) -> None:
         """Let a worker that is done end by itself, and kill its group in any case."""
         if kind is None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(_GRACE_S)
+            self._ended()
         self._kill()
         self._listener.join(_GRACE_S)
+        self._sender.join(_GRACE_S)
         self._close()
 
     def _close(self) -> None:
-        for stream in (self._stdin, self._stdout, self._stderr):
+        for stream in (self._stdin, self._stderr):
             with contextlib.suppress(BrokenPipeError):
                 stream.close()
 
@@ -137,13 +143,15 @@ class Worker:
         Raises:
             WorkerError: it died, was silent for the time limit, or said something else; it is dead now.
         """
+        left_s = self._ends_by_s - time.monotonic()
         try:
-            line = self._lines.get(timeout=self._timeout_s)
+            line = self._lines.get(timeout=max(0.0, min(self._timeout_s, left_s)))
         except queue.Empty:
             self._kill()
-            raise WorkerError("timeout", f"silent for {self._timeout_s:g} s") from None
+            silent = f"silent for {self._timeout_s:g} s"
+            raise WorkerError("timeout", silent if self._timeout_s <= left_s else f"silent until {DEADLINE}") from None
         if line is None:
-            raise WorkerError("error", self._last_words(self._process.wait()))
+            raise WorkerError("error", self._last_words(self._ended()))
         try:
             return MESSAGE.validate_json(line)
         except ValidationError:
@@ -157,16 +165,27 @@ class Worker:
             self._stdin.flush()
 
     def _listen(self) -> None:
-        for line in self._stdout:
-            self._lines.put(line)
+        # What left the worker's group can hold its stdout open: whoever else closed it here would wait for that.
+        with self._stdout:
+            for line in self._stdout:
+                self._lines.put(line)
         self._lines.put(None)
+
+    def _ended(self) -> int | None:
+        """Return its exit code, or None if it does not end, which a driver can keep even what was killed from."""
+        try:
+            return self._process.wait(_GRACE_S)
+        except subprocess.TimeoutExpired:
+            return None
 
     def _kill(self) -> None:
         self.interrupt()
-        self._process.wait()
+        self._ended()
 
-    def _last_words(self, code: int) -> str:
+    def _last_words(self, code: int | None) -> str:
         """Return how it ended and the last line it wrote."""
+        if code is None:
+            return "it closed its stdout and did not end"
         how = f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
         if code == -signal.SIGKILL:
             how += ", as by an out-of-memory killer"

@@ -114,7 +114,7 @@ class Started(_OfCell):
     """A process turned to a cell: what an interruption interrupted."""
 
     event: Literal["started"] = "started"
-    phase: Literal["gate", "timing"]
+    phase: Literal["compiling", "tuning", "gate", "timing"]
     process: Count
 
 

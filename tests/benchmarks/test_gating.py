@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import itertools
+import json
 import signal
+import tempfile
 import time
 from collections import Counter
 from itertools import pairwise
@@ -9,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import gating, session
+from benchmarks.turns import turn
 from evidence.importers.session_stream import RAW_NAME
 from evidence.schema import Crashed, Record, Timed
 from tests.benchmarks import toys
@@ -93,6 +97,42 @@ def test_what_fails_before_the_gate_is_told_by_the_gate(tmp_path, phase, what):
     if phase == "tuning":
         # What did not run alone is not gated beside others: its kernels are tuned in its gate.
         assert [name for _, name, _ in marks(tmp_path, "gate")][-1] == "n2"
+
+
+@pytest.mark.parametrize("phase", ["compiling", "tuning", "gate"])
+def test_what_was_silent_for_the_time_limit_is_not_asked_again(tmp_path, capsys, phase):
+    changes = {"timeout_s": 5.0, "start": "fork", "nurseries": 1, "is_progress_shown": True}
+    record = run(tmp_path, fused={"n1": f"{phase}-hang"}, made=toys.header(("n1",), processes=1), **changes)
+    assert told(record.cell("fused", "n1")) == f"crashed timeout {phase} silent for 5 s"
+    assert told(record.cell("eager", "n1")) == "timed 1"
+    streamed = [json.loads(line) for line in (tmp_path / RAW_NAME).read_text().splitlines()]
+    begun = [event["phase"] for event in streamed if event["event"] == "started" and event["arm"] == "fused"]
+    assert begun == [*itertools.takewhile(lambda name: name != phase, ("compiling", "tuning")), phase]
+    said = capsys.readouterr().err
+    assert "compiling: 2 cells, up to 3 processes at a time" in said
+    assert f"{phase}: fused on n1: silent for 5 s" in said
+    assert "timing: 2 windows" in said
+
+
+def test_the_deadline_cuts_short_what_comes_before_the_clock(tmp_path):
+    ends_by_s = time.monotonic() + 15
+    made = toys.header(("n1", "n2"), processes=1)
+    record = run(tmp_path, fused={"n1": "compiling-hang"}, made=made, ends_by_s=ends_by_s, start="fork", nurseries=1)
+    assert time.monotonic() < ends_by_s
+    assert {type(cell) for cell in record.cells} == {Crashed}
+    assert "the deadline of its session" in told(record.cell("fused", "n1"))
+    assert told(record.cell("eager", "n2")) == "crashed timeout tuning the deadline of its session came first"
+    assert workers_of(tmp_path) == []
+
+
+def test_a_turn_that_does_not_come_is_waited_for_until_the_deadline(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    ends_by_s = time.monotonic() + 7
+    with turn():
+        record = run(tmp_path, ends_by_s=ends_by_s, is_in_turn=True, is_progress_shown=True)
+    assert time.monotonic() < ends_by_s
+    assert {told(cell) for cell in record.cells} == {"crashed timeout compiling the deadline of its session came first"}
+    assert "waiting until no other session of this machine gates or measures" in capsys.readouterr().err
 
 
 def test_a_session_interrupted_while_gates_run_beside_each_other_ends_them_all(tmp_path):

@@ -62,6 +62,22 @@ def test_a_fork_dies_with_its_nursery_and_the_nursery_is_started_again(tmp_path)
     assert len(list(tmp_path.glob("nursery-*"))) == 2
 
 
+def test_a_nursery_whose_child_does_not_end_is_started_again(tmp_path):
+    with Nurseries({"a": [made(tmp_path)]}) as nurseries:
+        (one,) = nurseries._all()
+        child, ours = start(one)
+        process = psutil.Process(child.pid)
+        with pytest.raises(subprocess.TimeoutExpired):
+            child.wait(0.1)
+        again, theirs = start(one)
+        assert again.pid != child.pid
+        wait_until_gone(process)
+        for stdin in (ours, theirs):
+            os.close(stdin)
+        assert again.wait(10) == 0
+    assert len(list(tmp_path.glob("nursery-*"))) == 2
+
+
 def test_nothing_is_left_when_nurseries_end_while_a_fork_runs(tmp_path):
     with Nurseries({"a": [made(tmp_path)], "b": [made(tmp_path)]}) as nurseries:
         child, ours = start(nurseries._all()[0])

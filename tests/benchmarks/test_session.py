@@ -151,7 +151,7 @@ def told(cell: Cell) -> str:
     return f"{cell.kind} {len(cell.processes)}" if isinstance(cell, Timed) else cell.kind
 
 
-@pytest.mark.parametrize(("how", "timeout_s"), [("spawn", 2.0), ("fork", 5.0)])
+@pytest.mark.parametrize(("how", "timeout_s"), [("spawn", 6.0), ("fork", 5.0)])
 def test_a_silent_worker_is_killed(tmp_path, how, timeout_s):
     made = toys.header(("n1",), processes=1)
     record = run(tmp_path, fused={"n1": "timing-hang"}, timeout_s=timeout_s, made=made, start=how, nurseries=1)

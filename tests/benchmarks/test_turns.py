@@ -36,6 +36,18 @@ def test_two_never_measure_at_once(tmp_path: Path) -> None:
     assert all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
 
 
+def test_a_turn_that_does_not_come_in_time_is_not_held(tmp_path: Path) -> None:
+    lock, said = tmp_path / "lock", []
+    with turn(lock) as is_mine:
+        assert is_mine
+        with turn(lock, ends_by_s=time.monotonic() + 0.3, waiting=lambda: said.append("waiting")) as is_mine:
+            assert not is_mine
+    assert said == ["waiting"]
+    with turn(lock, ends_by_s=time.monotonic(), waiting=lambda: said.append("again")) as is_mine:
+        assert is_mine
+    assert said == ["waiting"]
+
+
 def test_the_turn_of_a_killed_session_is_free(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
     with holder(lock, 600) as process:

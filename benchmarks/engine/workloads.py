@@ -175,6 +175,7 @@ _EQUAL = "all at once, outputs of one length"
 _SKEWED = "all at once, one output in four is long"
 _STAGGERED = "as many clients as a batch holds, each asking again when it is answered, outputs of many lengths"
 _POISSON = "independent arrivals, outputs of many lengths"
+_EQUAL_LONG = "all at once, prompts of one length that is long, outputs of one length"
 _SHARED = "all at once, behind one long prefix"
 _LONG = "all at once, one prompt in four is long"
 _OVER = "all at once, in half the cache that they fill"
@@ -184,6 +185,15 @@ _LOADS: dict[Scale, tuple[Load, ...]] = {
         _small("skewed", _SKEWED, outputs=Lengths(4, 48, 0.25), tags=frozenset({"skewed"})),
         _small("staggered", _STAGGERED, outputs=Lengths(4, 32), arrival=Closed(concurrency=4)),
         _small("poisson", _POISSON, outputs=Lengths(4, 32), arrival=Poisson(rate_per_s=40.0, seed=5, concurrency=None)),
+        _small(
+            "equal-long",
+            _EQUAL_LONG,
+            requests=20,
+            prompts=Lengths(256, 256),
+            outputs=Lengths(12, 12),
+            concurrency=8,
+            batch_tokens=1024,
+        ),
         _small(
             "shared-prefix",
             _SHARED,
@@ -218,6 +228,13 @@ _LOADS: dict[Scale, tuple[Load, ...]] = {
         _full("skewed", _SKEWED, outputs=Lengths(8, 96, 0.25), tags=frozenset({"skewed"})),
         _full("staggered", _STAGGERED, outputs=Lengths(8, 64), arrival=Closed(concurrency=24)),
         _full("poisson", _POISSON, outputs=Lengths(8, 64), arrival=Poisson(rate_per_s=24.0, seed=5, concurrency=None)),
+        _full(
+            "equal-long",
+            _EQUAL_LONG,
+            prompts=Lengths(1024, 1024),
+            outputs=Lengths(32, 32),
+            batch_tokens=16384,
+        ),
         _full(
             "shared-prefix",
             _SHARED,

@@ -17,6 +17,7 @@ from benchmarks.engine.requests import Answer, Failure, Request
 _COUNTED = (
     "steps",
     "computed_tokens",
+    "attended_pairs",
     "joined_running_batch",
     "prefill_chunks",
     "prefix_tokens",
@@ -204,7 +205,10 @@ class _Watch:
                 self.counts["joined_running_batch"] += len(new)
             self._seen.update(new)
             self.counts["prefill_chunks"] += sum(not one.has_new_token for one in found[0])
-            self.counts["computed_tokens"] += found[2]
+            _, _, queries, read = found
+            self.counts["computed_tokens"] += queries
+            # A step is one packed sequence: a query meets the keys of all requests in it, and a mask hides the rest.
+            self.counts["attended_pairs"] += queries * (queries + read)
         return found
 
     def _search(self, original: Callable[..., Any], name: str, prompt: Sequence[int]) -> Any:

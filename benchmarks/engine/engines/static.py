@@ -25,7 +25,7 @@ class StaticEngine:
         self._model = model
         self._arrived: queue.SimpleQueue[tuple[Request, ...] | None] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[Answer | EngineError] = queue.SimpleQueue()
-        self._counts = {"batches": 0, "steps": 0, "wasted_tokens": 0, "padding_tokens": 0}
+        self._counts = {"batches": 0, "steps": 0, "attended_pairs": 0, "wasted_tokens": 0, "padding_tokens": 0}
         self._thread: threading.Thread | None = None
         self._computing_threads: int | None = None
         """Known once it serves."""
@@ -120,6 +120,8 @@ class StaticEngine:
         rows = made[:, width:].tolist()
         self._counts["batches"] += 1
         self._counts["steps"] += len(times)
+        keys = width * width + sum(range(width + 1, width + len(times)))
+        self._counts["attended_pairs"] += len(batch) * keys
         for request, row in zip(batch, rows, strict=True):
             wanted = request.output_tokens
             self._counts["wasted_tokens"] += len(row) - wanted

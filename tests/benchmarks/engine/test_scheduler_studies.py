@@ -12,7 +12,7 @@ from benchmarks.engine.engines.making import make
 from benchmarks.engine.load import Trial, drive
 from benchmarks.engine.studies.diag_prefix import by_wave
 from benchmarks.engine.study import Arrangement, Asked, Side
-from benchmarks.engine.workloads import AT_ONCE, Load
+from benchmarks.engine.workloads import AT_ONCE, Lengths, Load
 from evidence.schema.cells import Requests
 
 pytest.importorskip("transformers")
@@ -116,6 +116,17 @@ def test_waves_are_medians_of_the_requests_that_were_answered() -> None:
         latency_s=tuple(None if value is None else 1.0 for value in ttft_s),
     )
     assert by_wave(Asked("cpu", "small"), rows) == {"ttft_first_wave": 0.3, "ttft_later_waves": 0.3}
+
+
+def test_a_packed_step_lets_each_query_meet_the_keys_of_all_requests(tiny: Any) -> None:
+    pairs = {}
+    for requests in (1, 4):
+        load = Load("equal", "x", requests, Lengths(32, 32), Lengths(6, 6), concurrency=requests)
+        for side in study.find("continuous").arrange(Asked("cpu", "small")).sides:
+            pairs[side.name, requests] = served(side, load, tiny)[1]["attended_pairs"]
+    assert pairs["continuous", 1] == pairs["static", 1] == 32 * 32 + sum(range(33, 38))
+    assert pairs["static", 4] == 4 * pairs["static", 1]
+    assert pairs["continuous", 4] == 16 * pairs["static", 1]
 
 
 def test_less_cache_costs_tokens_that_are_computed_again(tiny: Any) -> None:

@@ -96,6 +96,16 @@ SHAPES: Mapping[str, Shape] = {
             rms_norm_eps=1e-6,
             initializer_range=0.2,
         ),
+        # Large enough that a step takes longer than what a server and its client do beside it, on a processor too.
+        _shape(
+            "mini",
+            "qwen3",
+            "512 512 1536 8 8 4 64",
+            tied=True,
+            max_position_embeddings=4096,
+            rms_norm_eps=1e-6,
+            initializer_range=0.1,
+        ),
         _shape("qwen3-0.6b", "qwen3", "151936 1024 3072 28 16 8 128", tied=True, **_QWEN),
         _shape("qwen3-1.7b", "qwen3", "151936 2048 6144 28 16 8 128", tied=True, **_QWEN),
         _shape("qwen3-4b", "qwen3", "151936 2560 9728 36 32 8 128", tied=True, **_QWEN),

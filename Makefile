@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := docs
-.PHONY: docs serve check test lint types layers unit browser schema mutants bench-continuous bench-serving byte-model vllm-environment clean
+.PHONY: docs serve check test lint types layers unit browser schema mutants bench-continuous bench-serving byte-model vllm-environment serving-gif continuous-batching-gif prefix-cache-gif clean
 
 docs: check ## Set up, check every page against its evidence, and build the site strictly
 	$(BIN)/mkdocs build --strict
@@ -50,6 +50,9 @@ byte-model: $(VENV)/.bench ## Train the model that `--model byte` names, in a fe
 bench-serving: $(VENV)/.serving ## Measure a server beside the same engine without one, and keep a log
 	$(BIN)/python -m benchmarks.engine.run scheduler serving --model $(MODEL) --device $(DEVICE) --log
 
+serving-gif continuous-batching-gif prefix-cache-gif: %-gif: $(VENV)/.pictures ## Draw a recording again from its claim's log
+	$(BIN)/python scripts/gen_$(subst -,_,$*)_gif.py
+
 # The packages of vLLM exclude ours, so it has an environment of its own; torch's companions of a GPU do not load without one.
 vllm-environment: .venv-vllm/.ready ## Make the environment that vLLM is measured in, on a processor
 
@@ -75,6 +78,10 @@ $(VENV)/.bench: pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(VENV)/.serving: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(INSTALL) --editable '.[bench,serving]'
+	touch $@
+
+$(VENV)/.pictures: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(INSTALL) --editable '.[pictures]'
 	touch $@
 
 $(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/bin/python

@@ -13,10 +13,10 @@ from typing import Protocol, runtime_checkable
 
 from benchmarks.engine.engines import Engine, EngineError
 from benchmarks.engine.requests import Answer, Failure, Request, completed
+from benchmarks.engine.workloads import Arrival
 from evidence.schema.cells import Requests
-from evidence.schema.workloads import AtOnce, Closed, Poisson
+from evidence.schema.workloads import Closed
 
-Arrival = AtOnce | Closed | Poisson
 _POLL_S = 0.5
 """The longest that one look for an answer lasts."""
 

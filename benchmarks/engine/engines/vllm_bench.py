@@ -20,8 +20,9 @@ from benchmarks.engine.engines import EngineError, spelling
 from benchmarks.engine.engines.server import ServedEngine, environment
 from benchmarks.engine.engines.vllm import VARIABLES
 from benchmarks.engine.engines.vllm_server import TEXT, VllmServer
-from benchmarks.engine.load import Arrival, Trial
+from benchmarks.engine.load import Trial
 from benchmarks.engine.requests import Answer, Failure, Request, completed, joined
+from benchmarks.engine.workloads import Arrival
 from evidence.schema.workloads import Closed
 
 _PROGRAM = (

@@ -14,7 +14,7 @@ from benchmarks.capture import Probed
 from benchmarks.engine import environments, parity
 from benchmarks.engine.engines.making import make
 from benchmarks.engine.load import HasClient, drive
-from benchmarks.engine.study import Asked, find
+from benchmarks.engine.study import MAIN, Asked, find
 from benchmarks.engine.worker import parse
 from benchmarks.engine.workloads import Load
 from benchmarks.options import UnsuitableError
@@ -28,6 +28,10 @@ needs_vllm = pytest.mark.skipif(not PYTHON.exists(), reason="there is no .venv-v
 def test_an_environment_that_is_not_there_is_told_of() -> None:
     with pytest.raises(UnsuitableError, match=r"no environment \.venv-nothing"):
         environments.interpreter("nothing")
+
+
+def test_the_stack_of_this_interpreter_has_one_name() -> None:
+    assert MAIN == capture.STACK
 
 
 @needs_vllm

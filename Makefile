@@ -53,7 +53,8 @@ bench-serving: $(VENV)/.serving ## Measure a server beside the same engine witho
 serving-gif continuous-batching-gif prefix-cache-gif: %-gif: $(VENV)/.pictures ## Draw a recording again from its claim's log
 	$(BIN)/python scripts/gen_$(subst -,_,$*)_gif.py
 
-# The packages of vLLM exclude ours, so it has an environment of its own; torch's companions of a GPU do not load without one.
+# The packages of vLLM exclude ours, so it has an environment of its own; torch's companions of a GPU do not load without one. It needs
+# torch built for processors: set PIP_EXTRA_INDEX_URL to where PyTorch keeps that, unless pip finds it already.
 vllm-environment: .venv-vllm/.ready ## Make the environment that vLLM is measured in, on a processor
 
 .venv-vllm/.ready:

@@ -71,11 +71,12 @@ class _Stage:
         self._text, self._bold = ImageFont.load_default(15), ImageFont.load_default(19)
         self._small = ImageFont.load_default(13)
         self._numbers = tuple(_wrapped(words.numbers.translate(_PLAIN), self._text))
+        self._about = tuple(_wrapped(words.about.translate(_PLAIN), self._small))
         rows = max(len(run.courses) for run in runs)
         self._row = max(4, min(13, _PANELS // rows))
         self._top = _MARGIN + 30 + _LINE * len(self._numbers) + _GAP
         self._panel = _HEAD + rows * self._row + _GAP
-        self.height = self._top + len(runs) * self._panel + 2 * _LINE + _MARGIN
+        self.height = self._top + len(runs) * self._panel + (1 + len(self._about)) * _LINE + _MARGIN
 
     def at(self, moment_s: float) -> Image:
         """Return the picture of one moment."""
@@ -100,6 +101,8 @@ class _Stage:
         answered = sum(bool(course.tokens_s) and course.ended_s <= moment_s for course in run.courses)
         total = sum(len(course.tokens_s) for course in run.courses)
         told = f"{made} of {total} tokens, {answered} of {len(run.courses)} requests answered"
+        if hits := sum(bool(course.cached_tokens) and course.made(moment_s) > 0 for course in run.courses):
+            told = f"{hits} prefixes from the cache, {told}"
         if run.ended_s <= moment_s:
             told += f", the last after {seconds(run.ended_s)}"
         self._write(draw, _MARGIN, top, run.arm, self._text, colour)
@@ -136,7 +139,8 @@ class _Stage:
         pace = f"{factor:.1f} times {'slower' if is_slow else 'faster'} than it ran"
         width = self._small.getlength(pace)
         self._write(draw, _WIDTH - _MARGIN - round(width), bottom + 6, pace, self._small, MUTED)
-        self._write(draw, _MARGIN, bottom + 6 + _LINE, self._words.about, self._small, MUTED)
+        for line, text in enumerate(self._about, start=1):
+            self._write(draw, _MARGIN, bottom + 6 + line * _LINE, text, self._small, MUTED)
 
     def _write(
         self, draw: ImageDraw, x: int, y: int, text: str, font: FreeTypeFont | ImageFont, colour: Colour
@@ -165,15 +169,15 @@ def _wrapped(text: str, font: FreeTypeFont | ImageFont) -> Iterator[str]:
 
 
 def _palette() -> tuple[int, ...]:
-    """Return every colour used, and the shades between it and the paper that the edges of letters take."""
-    colours = (INK, MUTED, HAIRLINE, BASELINE, CANDIDATE, CACHED)
+    """Return every colour used, and the shades between those of words and the paper that the edges of letters take."""
+    colours = (INK, MUTED, BASELINE, CANDIDATE)
     shades = (
         round(paper + (part - paper) * step / _SHADES)
         for colour in colours
         for step in range(1, _SHADES + 1)
         for paper, part in zip(PAPER, colour, strict=True)
     )
-    return (*PAPER, *shades)
+    return (*PAPER, *HAIRLINE, *CACHED, *shades)
 
 
 def _indexed(picture: Image) -> Image:

@@ -120,12 +120,12 @@ class _Told:
 
 
 def _middle(processes: Sequence[Process], log: str) -> _Told:
-    """Return the process whose last answer came at the (lower) median of all."""
+    """Return the process whose last answer came nearest to the median of all."""
     told = [found for one in processes if (found := _told(one)) is not None]
     if not told:
         raise ReplayError(f"{log} does not say when its requests came")
-    median = statistics.median_low(one.ended_s for one in told)
-    return next(one for one in told if one.ended_s == median)
+    median = statistics.median(one.ended_s for one in told)
+    return min(told, key=lambda one: abs(one.ended_s - median))
 
 
 def _told(process: Process) -> _Told | None:

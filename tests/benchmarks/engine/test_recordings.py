@@ -167,6 +167,10 @@ def test_the_first_frame_is_the_end(log: Log) -> None:
     assert frames[0][1] > 1000
     assert moving.info["loop"] == 0
     assert moving.width == 880
+    moving.seek(0)
+    shown = moving.convert("RGB")
+    assert shown.getpixel((1, 1)) == film.PAPER
+    assert {film.BASELINE, film.CANDIDATE} <= {colour for _, colour in shown.getcolors(maxcolors=1 << 16)}
 
 
 def test_what_cannot_be_replayed_says_why(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,7 +22,7 @@ from tqdm import tqdm
 
 from benchmarks import protocol
 from benchmarks.workers import DEADLINE, Worker, WorkerError
-from evidence.importers.session_stream import Died, Gated, Started
+from evidence.importers.session_stream import Died, Digested, Gated, Started
 
 Cells = Mapping[str, Sequence[str]]
 """Workloads by arm."""
@@ -166,7 +166,7 @@ class Gating:
     def __init__(
         self,
         stages: Stages,
-        tell: Callable[[Started | Gated | Died], None],
+        tell: Callable[[Started | Digested | Gated | Died], None],
         died: Callable[[str, protocol.Failed], Died],
         *,
         processes: int,
@@ -232,6 +232,8 @@ class Gating:
         if isinstance(heard, protocol.Ready):
             self._tell(Started(arm=arm, workload=heard.workload, phase=phase, process=0))
         elif isinstance(heard, protocol.Judged):
+            if heard.inputs_sha256 is not None:
+                self._tell(Digested(workload=heard.workload, sha256=heard.inputs_sha256))
             self._settle(Gated(arm=arm, workload=heard.workload, phase="before", outcome=heard.outcome))
         elif isinstance(heard, protocol.Failed):
             event = self._died(arm, heard)

@@ -14,7 +14,7 @@ from pydantic import Field, TypeAdapter
 
 from benchmarks.timing import Rules
 from evidence.schema import Counter, Model, Outcome, Passed, Samples, Setting, Work
-from evidence.schema.base import Amount, Count, Name, Text
+from evidence.schema.base import Amount, Count, Name, Sha256, Text
 from evidence.schema.cells import Requests
 
 GO = "go"
@@ -25,11 +25,15 @@ same time; call it once, so that autotuners choose; gate it; time it."""
 
 
 class Assignment(Model):
-    """One workload of a job. `proof` licenses its timing; `is_rechecked` asks to judge the timed outputs as well."""
+    """One workload of a job. `proof` licenses its timing; `is_rechecked` asks to judge the timed outputs as well.
+
+    `is_digested` asks a gate for the digest of the workload's inputs, which it gives where that is cheap.
+    """
 
     workload: Name
     proof: Passed | None
     is_rechecked: bool
+    is_digested: bool = False
 
 
 class Job(Model):
@@ -70,12 +74,13 @@ class Called(Model):
 
 
 class Judged(Model):
-    """The outcome of a gate."""
+    """The outcome of a gate, and the digest of the inputs if it took it."""
 
     says: Literal["judged"] = "judged"
     workload: Name
     phase: Literal["before", "timed-outputs"]
     outcome: Outcome
+    inputs_sha256: Sha256 | None = None
 
 
 class Sampled(Model):

@@ -17,6 +17,7 @@ from evidence.errors import EvidenceError
 from evidence.importers.session_stream import (
     RAW_NAME,
     Died,
+    Digested,
     Ended,
     Event,
     Gated,
@@ -54,6 +55,8 @@ class Done:
     measured: Counter[Pair] = field(default_factory=Counter)
     rechecked: set[Pair] = field(default_factory=set)
     skipped: set[Pair] = field(default_factory=set)
+    digested: set[str] = field(default_factory=set)
+    """Workloads whose inputs have a digest."""
     limitations: set[str] = field(default_factory=set)
     """What was learnt while it ran."""
 
@@ -70,6 +73,8 @@ class Done:
             self.measured[event.arm, event.workload] += 1
         elif isinstance(event, NotTried):
             self.skipped.add((event.arm, event.workload))
+        elif isinstance(event, Digested):
+            self.digested.add(event.workload)
         elif isinstance(event, Noted):
             self.limitations.update(event.limitations)
         elif isinstance(event, Gated | Died):

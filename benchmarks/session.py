@@ -40,6 +40,7 @@ from evidence.importers.session_stream import (
     RAW_NAME,
     CellEvent,
     Died,
+    Digested,
     Discarded,
     Ended,
     Gated,
@@ -243,6 +244,8 @@ class _Session:
     measured: Counter[Pair] = field(default_factory=Counter)
     """Windows of each cell that are measured."""
     rechecked: set[Pair] = field(default_factory=set)
+    digested: set[str] = field(default_factory=set)
+    """Workloads whose inputs have a digest."""
     watch: Watch = field(init=False)
     origin: float = field(init=False)
     progress: Any = field(init=False, default=None)
@@ -288,6 +291,7 @@ class _Session:
     def _go_on(self, done: Done) -> None:
         """Take over what another process did, and say so."""
         self.gated, self.proofs, self.rechecked = dict(done.gated), dict(done.proofs), set(done.rechecked)
+        self.digested = set(done.digested)
         self.attempts, self.measured = Counter(done.attempts), Counter(done.measured)
         text = (
             f"the session was interrupted after {done.measured.total()} of its windows and went on in another process "
@@ -329,7 +333,7 @@ class _Session:
         if unavailable or limitations:
             self._tell(Noted(unavailable=unavailable, limitations=limitations))
 
-    def _tell(self, event: Header | Reading | CellEvent | Noted | Ended) -> None:
+    def _tell(self, event: Header | Reading | CellEvent | Digested | Noted | Ended) -> None:
         """Write one event so that it survives whatever happens next."""
         line = event.model_dump_json() + "\n"
         with self.telling:
@@ -363,6 +367,7 @@ class _Session:
                     workload=workload,
                     proof=self.proofs.get((arm, workload)),
                     is_rechecked=self._is_rechecked(arm, workload),
+                    is_digested=phase == "gate" and workload not in self.digested,
                 )
                 for workload in workloads
             ),
@@ -401,7 +406,7 @@ class _Session:
         processes = self.plan.gate_processes
         gating = Gating(
             Stages(self._started, processes, ends_by_s=self._ends_by_s()),
-            self._tell,
+            self._tell_of_gate,
             lambda arm, failed: self._died(arm, failed.workload, failed.cause, failed.phase, failed.message),
             processes=processes,
             announce=self._announce,
@@ -417,6 +422,11 @@ class _Session:
                     self._tell(event.model_copy(update={"arm": arm.name}))
                 if isinstance(event, Gated) and isinstance(event.outcome, Passed):
                     self.proofs[arm.name, load.name] = event.outcome
+
+    def _tell_of_gate(self, event: Started | Digested | Gated | Died) -> None:
+        if isinstance(event, Digested):
+            self.digested.add(event.workload)
+        self._tell(event)
 
     def _died(self, arm: str, workload: str, cause: protocol.Cause, phase: str, message: str) -> Died:
         text = scrubbed(message, self.plan.root) or "no message"

@@ -10,7 +10,7 @@ from evidence.compare import MINIMUM_PROCESSES, word_of
 from evidence.errors import ComparisonError
 from evidence.evaluation import Value, value_of
 from evidence.readings import Quantity, device_of, is_rate, process_values, work_done
-from evidence.schema import Metric, Record
+from evidence.schema import Metric, Record, is_same_workload
 from evidence.schema.metrics import Unit
 from evidence.stance import command_of, environment_of, evidence_of, stance_of
 from evidence.statistics import BASE_EFFECT, Interval, Verdict
@@ -116,7 +116,7 @@ def _judged(
     devices = [device_of(one.record) for one in (old, new)]
     if devices[0] != devices[1]:
         return None, Verdict.INCOMPARABLE, "another device"
-    if old.record.workload(workload) != new.record.workload(workload):
+    if not is_same_workload(old.record.workload(workload), new.record.workload(workload)):
         return None, Verdict.INCOMPARABLE, "another workload of that name"
     cells = [one.cell(arm, workload) for one in (old, new)]
     work = [work_done(one.record, cell) for one, cell in zip((old, new), cells, strict=True)]

@@ -357,7 +357,7 @@ def coordinates(record: Record, workload: Workload) -> dict[str, str]:
         found |= {"scenario": workload.name, "model": workload.weights.model, "dtype": workload.dtype}
         found |= {"requests": str(workload.requests), "prefix_cache": workload.prefix_cache}
         found |= {"arrival": workload.arrival.kind, "concurrency": _concurrency(workload)}
-        found |= {setting.name: setting.value for setting in workload.sampling}
+        found |= {setting.name: setting.value for setting in (*workload.sampling, *workload.parameters)}
     elif isinstance(workload, ForeignWorkload):
         found |= {setting.name: setting.value for setting in workload.settings}
     return found
@@ -366,7 +366,8 @@ def coordinates(record: Record, workload: Workload) -> dict[str, str]:
 def _concurrency(workload: EngineWorkload) -> str:
     if workload.arrival.kind == "at-once":
         return f"{workload.requests} at once"
-    return str(workload.arrival.concurrency or "unbounded")
+    most = None if workload.arrival.kind == "paced" else workload.arrival.concurrency
+    return str(most or "unbounded")
 
 
 def _device_conditions(record: Record, host: str, device: int | None) -> DeviceConditions | None:

@@ -112,6 +112,8 @@ def _concurrency(record: Record, cell: Cell) -> str:
         arrival = workload.arrival
         if arrival.kind == "at-once":
             return f"{workload.requests} requests at once"
+        if arrival.kind == "paced":
+            return f"{workload.requests} requests, one every {arrival.interval_s:g} s"
         return f"{workload.requests} requests, {arrival.kind}, {arrival.concurrency or 'unbounded'} in flight"
     ranks = max(1, len(record.arm(cell.arm).ranks))
     return "1 stream" if ranks == 1 else f"{ranks} ranks"

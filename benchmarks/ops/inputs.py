@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.ops.registry import Case, Operand, Shape
+from benchmarks.ops.registry import ITEM_BYTES, Case, Operand, Shape
 from evidence.errors import UnknownNameError
 
 if TYPE_CHECKING:
     import torch
 
 _HASHED_ELEMENTS = 1 << 24
+MOST_DIGESTED_BYTES = 1 << 28
+"""Larger inputs are not digested: copying and hashing them would take seconds of a device that waits for it."""
 
 
 def _log_sigmoid(normal: torch.Tensor) -> torch.Tensor:
@@ -134,7 +136,13 @@ def distribution(case: Case) -> str:
     return "; ".join(drawn)
 
 
-def fingerprint(sets: Sequence[InputSet]) -> str:
+def drawn_bytes(case: Case) -> int:
+    """Return the size of all timed sets of a case."""
+    operands = (*case.op.inputs, *(case.op.outputs if case.direction != "forward" else ()))
+    return case.op.sets * sum(case.elements(operand) * ITEM_BYTES[case.dtype_of(operand)] for operand in operands)
+
+
+def fingerprint(sets: Iterable[InputSet]) -> str:
     """Return the sha256 of the drawn bits, in order of the sets and of the op's inputs."""
     import torch
 

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 
 from benchmarks import ROOT, capture, privacy
 from benchmarks.ops import autotuning, definitions, gates
+from benchmarks.ops.inputs import MOST_DIGESTED_BYTES, drawn_bytes
 from benchmarks.ops.selection import SLOWED, WORKER, Selection, Side, percent
 from benchmarks.ops.workloads import workload
 from benchmarks.options import UnsuitableError
@@ -148,6 +149,13 @@ def package_sources(selection: Selection) -> tuple[PackageSource, ...]:
     return tuple(capture.package_source(name) for name in names)
 
 
+def undigested(selection: Selection) -> tuple[Unavailable, ...]:
+    """Say which workloads' inputs are too large for their gate to take a digest."""
+    large = [selection.workload(case) for case in selection.cases if drawn_bytes(case) > MOST_DIGESTED_BYTES]
+    reason = f"more than {MOST_DIGESTED_BYTES >> 20} MiB would be copied to the host and hashed, of {', '.join(large)}"
+    return (Unavailable(what="digests of inputs", reason=reason),) if large else ()
+
+
 def _tuned(selection: Selection) -> tuple[str, ...]:
     """Say how autotuners chose, where not as Triton has them choose."""
     if selection.gate_processes == 1 or selection.device == "cpu":
@@ -215,7 +223,11 @@ def build(
                 for case in selection.cases
             }.values()
         ),
-        unavailable=(*withheld, Unavailable(what="profile", reason="not taken in this run")),
+        unavailable=(
+            *withheld,
+            Unavailable(what="profile", reason="not taken in this run"),
+            *undigested(selection),
+        ),
         limitations=(*limitations, *shared, *_tuned(selection)),
         supersedes=(),
     )

@@ -93,7 +93,7 @@ class OpWorker:
             if job.phase in ("compiling", "tuning"):
                 self._call(case, assignment.workload, is_measured=job.phase == "tuning")
             elif timer is None:
-                self._gate(case, assignment.workload)
+                self._gate(case, assignment.workload, is_digested=assignment.is_digested)
             else:
                 self._time(case, assignment, timer, job, is_first=is_first)
         except Exception as error:  # noqa: BLE001 - whatever a kernel raises is the finding of its cell
@@ -149,12 +149,16 @@ class OpWorker:
         compiler.keep_choices_off_disk()
         return autotuning.measured_by(autotuning.launched_once)
 
-    def _gate(self, case: Case, workload: str) -> None:
+    def _gate(self, case: Case, workload: str, *, is_digested: bool) -> None:
         self._session.say(protocol.Ready(workload=workload))
         self._session.hear()
         outcome = gates.verify(case, self._implementation_of(case), self._device)
         self._ran(case)
-        self._session.say(protocol.Judged(workload=workload, phase="before", outcome=outcome))
+        digest = None
+        if is_digested and inputs.drawn_bytes(case) <= inputs.MOST_DIGESTED_BYTES:
+            digest = inputs.fingerprint(inputs.draw(case, seed, self._device) for seed in case.seeds)
+        judged = protocol.Judged(workload=workload, phase="before", outcome=outcome, inputs_sha256=digest)
+        self._session.say(judged)
 
     def _time(
         self, case: Case, assignment: protocol.Assignment, timer: Timer, job: protocol.Job, *, is_first: bool

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import timedelta
 from statistics import median
@@ -27,6 +27,7 @@ from evidence.schema import (
     DeviceConditions,
     Discard,
     Failed,
+    ForeignWorkload,
     Gate,
     Host,
     HostConditions,
@@ -49,7 +50,7 @@ from evidence.schema import (
     Unavailable,
     Workload,
 )
-from evidence.schema.base import Amount, Count, Name, Text, UtcTime
+from evidence.schema.base import Amount, Count, Name, Sha256, Text, UtcTime
 from evidence.schema.record import LogName
 
 RAW_NAME = "raw.jsonl"
@@ -126,6 +127,14 @@ class Gated(_OfCell):
     outcome: Outcome
 
 
+class Digested(Model):
+    """The digest of a workload's inputs, as a gate drew them."""
+
+    event: Literal["digested"] = "digested"
+    workload: Name
+    sha256: Sha256
+
+
 class Measured(_OfCell):
     """One process of a cell, with what its timer did."""
 
@@ -178,7 +187,7 @@ class Ended(Model):
 
 CellEvent = Started | Gated | Measured | Discarded | NotTried | Died
 Event = Annotated[
-    Header | Reading | Started | Gated | Measured | Discarded | NotTried | Died | Noted | Ended,
+    Header | Reading | Started | Gated | Digested | Measured | Discarded | NotTried | Died | Noted | Ended,
     Field(discriminator="event"),
 ]
 _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
@@ -229,6 +238,7 @@ class _Story:
     readings: list[Reading] = field(default_factory=list)
     of_cell: dict[tuple[str, str], list[CellEvent]] = field(default_factory=lambda: defaultdict(list))
     notes: list[Noted] = field(default_factory=list)
+    digests: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     ended: Ended | None = None
     lasted_s: float = 0.0
 
@@ -240,6 +250,8 @@ class _Story:
             self.ended = event
         elif isinstance(event, Noted):
             self.notes.append(event)
+        elif isinstance(event, Digested):
+            self.digests[event.workload].add(event.sha256)
         elif not isinstance(event, Header):
             self.of_cell[event.arm, event.workload].append(event)
             if isinstance(event, Measured):
@@ -254,6 +266,8 @@ def _record(header: Header, story: _Story, data: bytes, torn_bytes: int, log: st
     if strangers := sorted(story.of_cell.keys() - set(declared)):
         arm, workload = strangers[0]
         raise RecordError(f"an event of {arm!r} on {workload!r}, which the header does not declare")
+    if unknown := sorted(story.digests.keys() - {workload.name for workload in header.workloads}):
+        raise RecordError(f"a digest of the inputs of {unknown[0]!r}, which the header does not declare")
     try:
         lasted = timedelta(seconds=story.lasted_s)
         ended_at = story.ended.ended_at if story.ended else header.started_at + lasted
@@ -273,7 +287,7 @@ def _record(header: Header, story: _Story, data: bytes, torn_bytes: int, log: st
         conditions=tuple(_conditions(story.readings)),
         axes=header.axes,
         arms=header.arms,
-        workloads=header.workloads,
+        workloads=tuple(_digested(workload, story.digests.get(workload.name, set())) for workload in header.workloads),
         metrics=header.metrics,
         methods=(_as_used(header.method, story.all_of(Measured)),),
         gates=header.gates,
@@ -283,11 +297,27 @@ def _record(header: Header, story: _Story, data: bytes, torn_bytes: int, log: st
         unavailable=(
             *header.unavailable,
             *(entry for note in story.notes for entry in note.unavailable),
+            *_unequal(story.digests),
             *_interruption(story, torn_bytes),
         ),
         limitations=(*header.limitations, *(text for note in story.notes for text in note.limitations)),
         supersedes=header.supersedes,
     )
+
+
+def _digested(workload: Workload, digests: Set[str]) -> Workload:
+    """Give a workload the digest of its inputs, if all who took it agree."""
+    if len(digests) != 1 or isinstance(workload, ForeignWorkload):
+        return workload
+    return workload.model_copy(update={"inputs": workload.inputs.model_copy(update={"sha256": next(iter(digests))})})
+
+
+def _unequal(digests: Mapping[str, Set[str]]) -> Iterable[Unavailable]:
+    for workload, found in digests.items():
+        if len(found) > 1:
+            yield Unavailable(
+                what=f"digest of the inputs of {workload}", reason=f"gates drew {len(found)} unequal ones"
+            )
 
 
 def _raw(data: bytes) -> Artifact:

@@ -52,12 +52,15 @@ from evidence.schema.workloads import (
     ForeignWorkload,
     Inputs,
     OpWorkload,
+    Paced,
     Poisson,
     PretrainedWeights,
     RandomWeights,
     TokenLengths,
     Work,
     Workload,
+    identity,
+    is_same_workload,
 )
 
 __all__ = [
@@ -98,6 +101,7 @@ __all__ = [
     "OpWorkload",
     "Origin",
     "Outcome",
+    "Paced",
     "PackageSource",
     "Passed",
     "Poisson",
@@ -132,6 +136,8 @@ __all__ = [
     "Work",
     "Workload",
     "gate_holds",
+    "identity",
+    "is_same_workload",
     "log_date",
     "series",
 ]

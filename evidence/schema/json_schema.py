@@ -22,12 +22,16 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 def record_schema() -> dict[str, Any]:
     """Return the JSON Schema of the current record version.
 
-    Python gives discriminator tags a default; a file must write them, so the schema asks for every key.
+    Python gives discriminator tags a default; a file must write them, so the schema asks for every key but those that
+    records were first written without.
     """
     schema = Record.model_json_schema(mode="validation", schema_generator=Described)
     for definition in (schema, *schema.get("$defs", {}).values()):
         if "properties" in definition:
-            definition["required"] = sorted(definition["properties"])
+            fields = definition["properties"].items()
+            definition["required"] = sorted(
+                name for name, field in fields if "default" not in field or "const" in field
+            )
     return {"$schema": _DIALECT, **schema}
 
 

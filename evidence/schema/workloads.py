@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from evidence.schema.base import (
     Count,
@@ -115,6 +115,13 @@ class Poisson(Model):
     """Cap on requests in flight; null: none."""
 
 
+class Paced(Model):
+    """Arrivals at equal intervals, the first at the start."""
+
+    kind: Literal["paced"] = "paced"
+    interval_s: PositiveAmount
+
+
 class TokenLengths(Model):
     """Lengths over the requests of a workload."""
 
@@ -136,7 +143,7 @@ class EngineWorkload(_Workload):
     weights: Annotated[PretrainedWeights | RandomWeights, Field(discriminator="origin")]
     dtype: Name
     requests: PositiveCount
-    arrival: Annotated[AtOnce | Closed | Poisson, Field(discriminator="kind")]
+    arrival: Annotated[AtOnce | Closed | Poisson | Paced, Field(discriminator="kind")]
     prompt_tokens: TokenLengths
     output_tokens: TokenLengths
     ignore_eos: bool
@@ -144,6 +151,15 @@ class EngineWorkload(_Workload):
     prefix_cache: Literal["off", "reset", "warm"]
     warm_up_requests: Count
     inputs: Inputs
+    parameters: tuple[Setting, ...] = ()
+    """What else is given to every arm. Left out where there is none, as in records from before there was any."""
+
+    @model_serializer(mode="wrap")
+    def _written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written: dict[str, Any] = write(self)
+        if not self.parameters:
+            del written["parameters"]
+        return written
 
 
 class ForeignWorkload(_Workload):
@@ -159,3 +175,22 @@ class ForeignWorkload(_Workload):
 
 
 Workload = Annotated[OpWorkload | EngineWorkload | ForeignWorkload, Field(discriminator="kind")]
+
+
+def identity(workload: Workload) -> tuple[object, ...]:
+    """Return all of a workload but the digest of its inputs, which one log can hold and another lack."""
+    if isinstance(workload, ForeignWorkload):
+        return tuple(value for _, value in workload)
+    inputs = workload.inputs
+    rest = (value for name, value in workload if name != "inputs")
+    return (*rest, inputs.distribution, inputs.seed, inputs.sets)
+
+
+def is_same_workload(one: Workload, other: Workload) -> bool:
+    """Whether two logs measured the same; a digest that only one of them took says nothing."""
+    digests = {_digest(one), _digest(other)} - {None}
+    return len(digests) < 2 and identity(one) == identity(other)
+
+
+def _digest(workload: Workload) -> str | None:
+    return None if isinstance(workload, ForeignWorkload) else workload.inputs.sha256

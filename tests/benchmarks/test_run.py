@@ -11,8 +11,12 @@ from statistics import median
 
 import pytest
 
+from benchmarks.ops import plan
+from benchmarks.ops.inputs import draw_timed, fingerprint
+from benchmarks.ops.registry import find
 from benchmarks.ops.run import main
 from benchmarks.ops.runner import RUNNER
+from benchmarks.ops.selection import parser, selection
 from benchmarks.timing import TORCH_TIMER
 from evidence import runners
 from evidence.schema import GitSource, Record, Setting, Skipped, Timed
@@ -91,6 +95,19 @@ def test_an_arm_of_several_ops_says_in_each_cell_what_ran(several):
     cell = several.cell("chunk", "kda-b1-t64-h2-d16-fwd")
     assert isinstance(cell, Timed)
     assert Setting(name="target", value="fla.ops.kda.naive:naive_chunk_kda") in cell.ran
+
+
+def test_a_workload_has_the_digest_of_the_inputs_that_its_arms_were_given(several):
+    for load in several.workloads:
+        case = find(load.op).case("b1-t64-h2-d16", "fp32", "forward")
+        assert load.inputs.sha256 == fingerprint(draw_timed(case, "cpu"))
+
+
+def test_inputs_too_large_to_hash_in_passing_are_named():
+    words = ("--op", "kda", "--shapes", "b1-t64-h2-d16", "b64-t4096-h16-d64", "--directions", "forward")
+    chosen = selection(parser().parse_args(words))
+    (entry,) = plan.undigested(chosen)
+    assert entry.reason.endswith("of b64-t4096-h16-d64-fwd")
 
 
 def test_a_record_of_several_ops_depends_on_the_definition_of_each(several):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evidence.log_difference import Shared, difference
-from evidence.schema import Crashed, Record, Work
+from evidence.schema import Crashed, OpWorkload, Record, Work
 from evidence.statistics import Verdict
 from tests import factories
 from tests.factories import held, record, timed
@@ -127,3 +127,17 @@ def test_metrics_of_an_engine_are_told_apart_by_what_they_mean() -> None:
     assert found["static", "wasted_tokens"].verdict in (None, Verdict.REFUSED, Verdict.SAME)
     assert found["static", "token_agreement"].verdict is Verdict.SAME
     assert found["static", "peak_memory"].word == "SAME"
+
+
+@pytest.mark.parametrize(
+    ("digests", "reason"),
+    [((None, "a"), ""), (("a", "a"), ""), (("a", None), ""), (("a", "b"), "another workload of that name")],
+)
+def test_a_digest_that_one_log_lacks_makes_no_other_workload(digests: tuple[str | None, ...], reason: str) -> None:
+    logs = []
+    for made, digest in zip((record(), later()), digests, strict=True):
+        (load,) = made.workloads
+        assert isinstance(load, OpWorkload)
+        inputs = load.inputs.model_copy(update={"sha256": digest and digest * 64})
+        logs.append(made.model_copy(update={"workloads": (load.model_copy(update={"inputs": inputs}),)}))
+    assert shared(*logs)["fused", "time"].reason == reason

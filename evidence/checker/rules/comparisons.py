@@ -62,8 +62,9 @@ def workload_differs(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
 
     ## What it checks
     Every process has as many requests as the workload declares. They arrive as declared: together within a twentieth
-    of the run where all are there at the start, apart where arrivals are drawn, and never more in flight than the
-    concurrency. The lengths of the prompts are those of some process of every other arm.
+    of the run where all are there at the start, apart where arrivals are drawn, at the declared interval within a
+    twentieth where they are paced, and never more in flight than the concurrency. The lengths of the prompts are those
+    of some process of every other arm.
 
     ## Why it matters
     "Offline" stamped on a log of a server, or a lighter load for one arm, makes another product of the same name.
@@ -115,6 +116,12 @@ def _not_as_declared(requests: Requests, workload: EngineWorkload) -> str:
         return f"all are declared to be there at once, and arrive over {apart:.4g} s" if apart > span / 20 else ""
     if arrival.kind == "poisson" and apart == 0:
         return "arrivals are declared as drawn, and all are there at once"
+    if arrival.kind == "paced":
+        interval_s = apart / (rows - 1)
+        wrong = abs(interval_s - arrival.interval_s) > arrival.interval_s / 20
+        return (
+            f"one is declared every {arrival.interval_s:.4g} s, and one came every {interval_s:.4g} s" if wrong else ""
+        )
     most = arrival.concurrency
     events = sorted([(start, 1) for start in starts] + [(end, -1) for end in ends])
     flying = max(accumulate(step for _, step in events))

@@ -26,6 +26,7 @@ from evidence.schema import (
     Timed,
     Work,
     Workload,
+    identity,
 )
 from evidence.store import Loaded
 
@@ -402,7 +403,7 @@ def _environment(facts: Facts, cell: Timed) -> tuple[object, ...]:
         source,
         arm.ranks,
         facts.environment,
-        facts.workloads[cell.workload],
+        identity(facts.workloads[cell.workload]),
         facts.methods[cell.method],
     )
 

@@ -20,6 +20,7 @@ from evidence.pages.numbers import Typed, typed_numbers
 from evidence.pages.results import spoken_code, typed
 from evidence.pages.sections import Section, feature, sections
 from evidence.readings import Quantity, device_of
+from evidence.schema import is_same_workload
 from evidence.statistics import Interval, Verdict
 from evidence.tables import Built
 from evidence.views import Ratio, Statement
@@ -234,7 +235,7 @@ def _contradiction(
         device_of(one.record) == device_of(two.record)
         and one.record.arm(arm).implementation == two.record.arm(arm).implementation
         and one.record.arm(arm).switches == two.record.arm(arm).switches
-        and one.record.workload(workload).model_dump() == two.record.workload(workload).model_dump()
+        and is_same_workload(one.record.workload(workload), two.record.workload(workload))
     )
     if not same:
         return ""

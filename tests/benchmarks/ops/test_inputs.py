@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from benchmarks.ops.inputs import DISTRIBUTIONS, distribution, draw, draw_timed, fingerprint
+from benchmarks.ops.inputs import DISTRIBUTIONS, distribution, draw, draw_timed, drawn_bytes, fingerprint
 from benchmarks.ops.registry import Operand, find, ops
 from evidence.errors import UnknownNameError
 from tests.benchmarks.ops.test_registry import op
@@ -25,6 +25,13 @@ def test_a_seed_fixes_the_bits(torch) -> None:
     first, again, other = draw(case, 0, "cpu"), draw(case, 0, "cpu"), draw(case, 1, "cpu")
     assert fingerprint([first]) == fingerprint([again]) != fingerprint([other])
     assert len({fingerprint([one]) for one in draw_timed(case, "cpu")}) == case.op.sets
+
+
+@pytest.mark.parametrize("direction", ["forward", "forward-backward"])
+def test_drawn_bytes_are_those_of_all_timed_sets(torch, direction: str) -> None:
+    case = find("chunk_gdn").case(SMALL, "bf16", direction)
+    drawn = [tensor for one in draw_timed(case, "cpu") for tensor in (*one.tensors.values(), *one.upstream)]
+    assert drawn_bytes(case) == sum(tensor.nbytes for tensor in drawn)
 
 
 def test_fingerprint_is_of_every_bit(torch) -> None:

@@ -12,6 +12,7 @@ from evidence.importers import files_of
 from evidence.importers.session_stream import (
     DeviceReading,
     Died,
+    Digested,
     Discarded,
     Ended,
     Gated,
@@ -89,6 +90,36 @@ def test_a_whole_stream_is_a_record_without_leftovers():
     assert record.artifacts == ()
     assert record.ended_at == ENDED.ended_at
     assert parse(dump(record)) == record
+
+
+def digested(digest: str, workload: str = "n1024") -> Digested:
+    return Digested(workload=workload, sha256=digest * 64)
+
+
+def test_a_workload_has_the_digest_that_gates_took_of_its_inputs():
+    first, *rest = whole()
+    plain, once, twice = (
+        read(stream([first, *taken, *rest])) for taken in ([], [digested("a")], [digested("a"), digested("a")])
+    )
+    assert plain.workload("n1024").inputs.sha256 is None
+    assert once == twice
+    assert once.workload("n1024").inputs.sha256 == "a" * 64
+    assert once.unavailable == plain.unavailable
+    assert parse(dump(once)) == once
+
+
+def test_gates_that_drew_unequal_inputs_leave_no_digest_and_the_record_says_so():
+    first, *rest = whole()
+    record = read(stream([first, digested("a"), digested("b"), *rest]))
+    assert record.workload("n1024").inputs.sha256 is None
+    (entry,) = (entry for entry in record.unavailable if entry.what == "digest of the inputs of n1024")
+    assert entry.reason == "gates drew 2 unequal ones"
+
+
+def test_a_digest_of_an_unknown_workload_is_refused():
+    first, *rest = whole()
+    with pytest.raises(RecordError, match="a digest of the inputs of 'other'"):
+        read(stream([first, digested("a", "other"), *rest]))
 
 
 def test_methods_are_completed_from_what_processes_did():

@@ -35,6 +35,7 @@ def reported(**means: float) -> dict[str, Any]:
     }
 
 
+PACED = {"/cells/*/processes/*/requests/enqueued_s": [index / 1000 for index in range(8)]}
 POISSON = {"kind": "poisson", "rate_per_s": 4.0, "seed": 1, "concurrency": None}
 
 
@@ -59,6 +60,9 @@ CASES: tuple[Case, ...] = (
     good("EV504", "means-that-make-the-whole", means(0.0145), base="engine"),
     bad("EV403", "fewer-requests", {"/workloads/0/requests": 16}, base="engine"),
     bad("EV403", "drawn-arrivals", {"/workloads/0/arrival": POISSON}, base="engine"),
+    bad("EV403", "paced-at-once", {"/workloads/0/arrival": {"kind": "paced", "interval_s": 0.001}}, base="engine"),
+    good("EV403", "paced", {"/workloads/0/arrival": {"kind": "paced", "interval_s": 0.001}, **PACED}, base="engine"),
+    bad("EV403", "other-pace", {"/workloads/0/arrival": {"kind": "paced", "interval_s": 0.002}, **PACED}, base="engine"),
     bad("EV403", "more-in-flight", {"/workloads/0/arrival": {"kind": "closed", "concurrency": 7}}, base="engine"),
     good("EV403", "as-many-in-flight", {"/workloads/0/arrival": {"kind": "closed", "concurrency": 8}}, base="engine"),
     bad("EV403", "other-prompts", {"/cells/2/processes/*/requests/prompt_tokens": [254] * 8}, base="engine"),
@@ -126,6 +130,7 @@ def slower(factor: float) -> dict[str, Any]:
 
 DRIFT_CASES = (
     (bad("EV506", "slower", slower(1.2)), {}),
+    (bad("EV506", "digested", {**slower(1.2), "/workloads/*/inputs/sha256": "a" * 64}), {}),
     (good("EV506", "alike", slower(1.05)), {}),
     (good("EV506", "other-code", slower(1.2)), {"implementation": "toy.ops:new"}),
 )

@@ -178,6 +178,7 @@ def build(
     others = [environments.captured(name, probed) for name in _stacks(selection) if name != capture.STACK]
     started_at = datetime.now(UTC)
     weights, vocabulary = selection.model.weights, selection.model.vocabulary
+    threads = (Setting(name="threads", value=str(selection.threads)),) if device is None else ()
     header = Header(
         log=capture.log_name(domain, label, capture.device_slug(machine.host, device), started_at),
         started_at=started_at,
@@ -191,7 +192,9 @@ def build(
         stacks=(capture.stack(probed, ROOT), *(one.stack for one in others)),
         axes=selection.arrangement.axes,
         arms=arms(selection, device),
-        workloads=tuple(load.described(weights, selection.dtype, vocabulary) for load in selection.loads),
+        workloads=tuple(
+            load.described(weights, selection.dtype, vocabulary, settings=threads) for load in selection.loads
+        ),
         metrics=selection.study.metrics,
         method=method(selection),
         gates=gates(selection),

@@ -16,11 +16,13 @@ from typing import Literal
 from benchmarks.engine.engines import Limits
 from benchmarks.engine.requests import Request
 from evidence.errors import UnknownNameError
+from evidence.schema import Setting
 from evidence.schema.workloads import (
     AtOnce,
     Closed,
     EngineWorkload,
     Inputs,
+    Paced,
     Poisson,
     PretrainedWeights,
     RandomWeights,
@@ -29,7 +31,7 @@ from evidence.schema.workloads import (
 )
 
 Scale = Literal["small", "full"]
-Arrival = AtOnce | Closed | Poisson
+Arrival = AtOnce | Closed | Poisson | Paced
 AT_ONCE = AtOnce()
 SCALES: tuple[Scale, ...] = ("small", "full")
 _WARM_UP_SEED = 7_919
@@ -118,6 +120,8 @@ class Load:
 
     def starts_s(self) -> tuple[float, ...] | None:
         """Return when each request of an open loop is due, from the first; None where that depends on answers."""
+        if isinstance(self.arrival, Paced):
+            return tuple(index * self.arrival.interval_s for index in range(self.requests))
         if not isinstance(self.arrival, Poisson):
             return None
         source = random.Random(self.arrival.seed)
@@ -127,11 +131,17 @@ class Load:
             at += source.expovariate(self.arrival.rate_per_s)
         return tuple(found)
 
-    def described(self, weights: PretrainedWeights | RandomWeights, dtype: str, vocabulary: int) -> EngineWorkload:
-        """Return what a record says of it."""
+    def described(
+        self,
+        weights: PretrainedWeights | RandomWeights,
+        dtype: str,
+        vocabulary: int,
+        *,
+        settings: Sequence[Setting] = (),
+    ) -> EngineWorkload:
+        """Return what a record says of it, with settings of the run beside its own."""
         asked = self.drawn(vocabulary)
         prompts, outputs = [len(one.prompt) for one in asked], [one.output_tokens for one in asked]
-        limits = self.limits
         return EngineWorkload(
             name=self.name,
             role="target",
@@ -146,11 +156,7 @@ class Load:
             prefix_cache=self.prefix_cache,
             warm_up_requests=self.warm_up_requests,
             inputs=Inputs(
-                distribution=(
-                    f"{self.about}; uniform random token ids, {self.shared_prefix} shared; at most "
-                    f"{limits.concurrency} requests a batch, {limits.batch_tokens} tokens a step, "
-                    f"{limits.cache_blocks} blocks of {limits.block_tokens} tokens of cache"
-                ),
+                distribution=f"{self.about}; uniform random token ids, {self.shared_prefix} shared",
                 seed=self.seed,
                 sets=1,
                 sha256=digest(asked),
@@ -160,7 +166,19 @@ class Load:
                 Work(of="prompt-tokens", count=sum(prompts)),
                 Work(of="output-tokens", count=sum(outputs)),
             ),
+            parameters=(*_settings(self.limits), *settings),
         )
+
+
+def _settings(limits: Limits) -> tuple[Setting, ...]:
+    """Return what every arm may use, as a record holds it."""
+    most = {
+        "requests a batch": limits.concurrency,
+        "tokens a step": limits.batch_tokens,
+        "cache blocks": limits.cache_blocks,
+        "tokens a block": limits.block_tokens,
+    }
+    return tuple(Setting(name=name, value=str(count)) for name, count in most.items())
 
 
 def digest(requests: Sequence[Request]) -> str:
@@ -173,7 +191,7 @@ _small = partial(Load, requests=12, prompts=Lengths(16, 48), concurrency=4, batc
 _full = partial(Load, requests=48, prompts=Lengths(64, 512), concurrency=24, batch_tokens=2048, block_tokens=256)
 _EQUAL = "all at once, outputs of one length"
 _SKEWED = "all at once, one output in four is long"
-_STAGGERED = "as many clients as a batch holds, each asking again when it is answered, outputs of many lengths"
+_STAGGERED = "one after the other at equal intervals, outputs of many lengths"
 _POISSON = "independent arrivals, outputs of many lengths"
 _EQUAL_LONG = "all at once, prompts of one length that is long, outputs of one length"
 _SHARED = "all at once, behind one long prefix"
@@ -183,7 +201,7 @@ _LOADS: dict[Scale, tuple[Load, ...]] = {
     "small": (
         _small("uniform", _EQUAL, outputs=Lengths(24, 24)),
         _small("skewed", _SKEWED, outputs=Lengths(4, 48, 0.25), tags=frozenset({"skewed"})),
-        _small("staggered", _STAGGERED, outputs=Lengths(4, 32), arrival=Closed(concurrency=4)),
+        _small("staggered", _STAGGERED, outputs=Lengths(4, 32), arrival=Paced(interval_s=0.025)),
         _small("poisson", _POISSON, outputs=Lengths(4, 32), arrival=Poisson(rate_per_s=40.0, seed=5, concurrency=None)),
         _small(
             "equal-long",
@@ -226,7 +244,7 @@ _LOADS: dict[Scale, tuple[Load, ...]] = {
     "full": (
         _full("uniform", _EQUAL, outputs=Lengths(32, 32)),
         _full("skewed", _SKEWED, outputs=Lengths(8, 96, 0.25), tags=frozenset({"skewed"})),
-        _full("staggered", _STAGGERED, outputs=Lengths(8, 64), arrival=Closed(concurrency=24)),
+        _full("staggered", _STAGGERED, outputs=Lengths(8, 64), arrival=Paced(interval_s=0.04)),
         _full("poisson", _POISSON, outputs=Lengths(8, 64), arrival=Poisson(rate_per_s=24.0, seed=5, concurrency=None)),
         _full(
             "equal-long",

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -140,19 +141,19 @@ def test_a_feature_that_needs_a_device_is_told_of_where_there_is_none(tiny: Any)
 
 @BOTH
 def test_a_closed_loop_keeps_its_clients_busy(side: Side, tiny: Any) -> None:
-    one = load("staggered", "small")
-    assert isinstance(one.arrival, Closed)
+    one = replace(load("staggered", "small"), arrival=Closed(concurrency=4))
     trial, _ = served(side, tiny, one)
     starts = sorted(trial.enqueued_s)
     ends = sorted(answer.times_s[-1] for answer in trial.answers)
-    assert starts[one.arrival.concurrency - 1] == starts[0]
-    for at in range(one.arrival.concurrency, len(starts)):
-        assert starts[at] >= ends[at - one.arrival.concurrency]
+    assert starts[3] == starts[0]
+    for at in range(4, len(starts)):
+        assert starts[at] >= ends[at - 4]
 
 
 @BOTH
-def test_an_open_loop_sends_when_it_is_due(side: Side, tiny: Any) -> None:
-    one = load("poisson", "small")
+@pytest.mark.parametrize("name", ["poisson", "staggered"])
+def test_an_open_loop_sends_when_it_is_due(side: Side, tiny: Any, name: str) -> None:
+    one = load(name, "small")
     trial, _ = served(side, tiny, one)
     due = one.starts_s()
     assert due is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,8 @@ from hypothesis import strategies as st
 from benchmarks.engine import models
 from benchmarks.engine.workloads import SCALES, Lengths, digest, load
 from evidence.errors import UnknownNameError
-from evidence.schema.workloads import Poisson
+from evidence.schema import Setting
+from evidence.schema.workloads import Paced, Poisson
 
 NAMES = ("uniform", "skewed", "staggered", "poisson", "shared-prefix", "long-prompts", "oversubscribed")
 TINY = models.SHAPES["tiny"]
@@ -43,6 +46,27 @@ def test_an_oversubscribed_cache_does_not_hold_a_whole_batch() -> None:
     one = load("oversubscribed", "small")
     needed = sum(len(request.prompt) + request.output_tokens for request in one.drawn(TINY.vocabulary)[:4])
     assert one.limits.cache_blocks * one.limits.block_tokens < needed
+
+
+def test_what_every_arm_may_use_is_a_parameter_of_the_workload() -> None:
+    one = load("uniform", "small")
+    described = one.described(TINY.weights, "fp32", TINY.vocabulary, settings=(Setting(name="threads", value="2"),))
+    told = {setting.name: setting.value for setting in described.parameters}
+    assert told["requests a batch"] == str(one.limits.concurrency)
+    assert told["cache blocks"] == str(one.limits.cache_blocks)
+    assert told["threads"] == "2"
+
+
+def test_paced_arrivals_are_equally_apart() -> None:
+    one = load("staggered", "small")
+    assert isinstance(one.arrival, Paced)
+    starts = one.starts_s()
+    assert starts is not None
+    assert len(starts) == one.requests
+    assert starts[0] == 0.0
+    assert [after - before for before, after in pairwise(starts)] == pytest.approx(
+        [one.arrival.interval_s] * (one.requests - 1)
+    )
 
 
 def test_arrivals_of_an_open_loop_are_drawn_once_for_all() -> None:

@@ -57,9 +57,12 @@ _CROWDED: Mapping[Scale, Load] = {
 }
 
 
-def _warmed(one: Load) -> Load:
-    """Return a workload whose warm-up takes every step of the trial: graphs and code are made before the clock."""
-    return replace(one, warm_up_requests=one.requests, warm_up_outputs=None)
+def _warmed(one: Load, scale: Scale) -> Load:
+    """Return a workload whose warm-up takes every step of the trial, as graphs and code are to be made before the clock.
+
+    At the small scale neither is, unless levels are asked for, and those are made when the engine is opened.
+    """
+    return one if scale == "small" else replace(one, warm_up_requests=one.requests, warm_up_outputs=None)
 
 
 def _given(asked: Asked, option: str, by_scale: Mapping[Scale, tuple[str, ...]]) -> tuple[str, ...]:
@@ -98,7 +101,7 @@ def _arrange(asked: Asked) -> Arrangement:
     loads = (*(load(name, asked.scale) for name in _NAMED), _CROWDED[asked.scale])
     return Arrangement(
         sides=(continuous("plain", "baseline"), *(side(name, on) for name, on in arms.items())),
-        loads=tuple(_warmed(one) for one in loads),
+        loads=tuple(_warmed(one, asked.scale) for one in loads),
         axes=tuple(dict.fromkeys(chain.from_iterable(arms.values()))),
     )
 

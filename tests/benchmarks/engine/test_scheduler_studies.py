@@ -83,7 +83,7 @@ def test_sizes_and_levels_are_arms_of_the_matrix() -> None:
 
 
 def test_a_warm_up_of_the_matrix_takes_the_steps_of_the_trial() -> None:
-    for load in arranged("matrix").loads:
+    for load in arranged("matrix", "cuda", "full").loads:
         shapes = [[(len(one.prompt), one.output_tokens) for one in made] for made in (load.warm_up(99), load.drawn(99))]
         assert shapes[0] == shapes[1]
         assert not {one.prompt for one in load.warm_up(99)} & {one.prompt for one in load.drawn(99)}

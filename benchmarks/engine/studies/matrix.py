@@ -58,7 +58,7 @@ _CROWDED: Mapping[Scale, Load] = {
 
 
 def _warmed(one: Load, scale: Scale) -> Load:
-    """Return a workload whose warm-up takes every step of the trial, as graphs and code are to be made before the clock.
+    """Return a workload whose warm-up takes every step of the trial: graphs and code are made before the clock.
 
     At the small scale neither is, unless levels are asked for, and those are made when the engine is opened.
     """

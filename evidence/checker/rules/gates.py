@@ -14,11 +14,13 @@ from evidence.diagnostics import Finding
 from evidence.schema import (
     AccuracyDetail,
     Arm,
+    Cell,
     Crashed,
     Failed,
     Gate,
     NumericDetail,
     Passed,
+    Timed,
     TokensDetail,
     Tolerance,
     gate_holds,
@@ -26,6 +28,8 @@ from evidence.schema import (
 from evidence.store import Loaded, Problem
 
 _LEAST_SEEDS = 3
+_TARGET = "target"
+"""The setting by which a cell names what its arm ran, where the arm alone does not tell."""
 _DENIED = (
     "FLA_CI_ENV",
     "FLA_TRIL_PRECISION",
@@ -242,8 +246,8 @@ def self_referenced_gate(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
 
     ## What it checks
     The reference of a gate is not the implementation of the candidate or alternative it licenses, from the same source
-    in the same precision. Baselines may be references, and so may the same code under other switches or in a higher
-    precision.
+    in the same precision. Where an arm stands for one implementation an op, it is the `target` that the cell says it
+    ran. Baselines may be references, and so may the same code under other switches or in a higher precision.
 
     ## Why it matters
     Code always agrees with itself, wrong or right.
@@ -255,17 +259,24 @@ def self_referenced_gate(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     faults = []
     for parts, name, outcome in facts.outcomes:
         arm, gate = facts.arms[name], facts.gates[outcome.gate]
-        if isinstance(outcome, Passed) and _is_own_reference(facts, arm, gate, int(parts[1])):
-            faults.append(Fault(f"gate {gate.name!r} compares {name!r} with itself: {arm.implementation}", parts))
+        cell = facts.record.cells[int(parts[1])]
+        if isinstance(outcome, Passed) and _is_own_reference(facts, arm, gate, cell):
+            faults.append(Fault(f"gate {gate.name!r} compares {name!r} with itself: {_ran(arm, cell)}", parts))
     return corpus.fault(loaded, faults)
 
 
-def _is_own_reference(facts: Facts, arm: Arm, gate: Gate, cell: int) -> bool:
+def _is_own_reference(facts: Facts, arm: Arm, gate: Gate, cell: Cell) -> bool:
     reference = gate.reference
     if reference is None or arm.role not in ("candidate", "alternative") or arm.switches:
         return False
-    dtype = getattr(facts.workloads[facts.record.cells[cell].workload], "dtype", reference.dtype)
-    return (reference.implementation, reference.source, reference.dtype) == (arm.implementation, arm.source, dtype)
+    dtype = getattr(facts.workloads[cell.workload], "dtype", reference.dtype)
+    return (reference.implementation, reference.source, reference.dtype) == (_ran(arm, cell), arm.source, dtype)
+
+
+def _ran(arm: Arm, cell: Cell) -> str:
+    """Return what an arm ran in a cell: what the cell says, where the arm stands for one implementation an op."""
+    told = {setting.name: setting.value for setting in cell.ran} if isinstance(cell, Timed) else {}
+    return told.get(_TARGET, arm.implementation)
 
 
 @record_rule("EV307", "too-few-seeds")

@@ -15,6 +15,7 @@ from tests.evidence.checker.sites import Site, codes
 TENSOR = "/cells/0/gate/detail/tensors/0"
 DETAIL = "/cells/0/gate/detail"
 ITSELF = {"implementation": "toy.ops:fused", "source": "toy", "stack": None, "dtype": "bf16"}
+TARGET = [{"name": "target", "value": "toy.ops:fused"}]
 TESTS = {"kind": "tests", "collected": 3, "passed": 1, "failed": 0, "skipped": 2, "allowed_skips": []}
 ACCURACY = {
     "kind": "accuracy",
@@ -126,6 +127,20 @@ CASES: tuple[Case, ...] = (
     bad("EV304", "other-tree", {"/cells/1/gate/source": "repository"}),
     good("EV304", "same-tree", {"/cells/*/gate/source": "repository", "/arms/*/source": "repository"}),
     bad("EV306", "itself", {"/gates/0/reference": ITSELF}),
+    bad(
+        "EV306",
+        "itself-in-one-op",
+        {"/gates/0/reference": ITSELF, "/arms/1/implementation": "toy.ops:several", "/cells/1/ran": TARGET},
+    ),
+    good(
+        "EV306",
+        "another-in-this-op",
+        {
+            "/gates/0/reference": {**ITSELF, "implementation": "toy.ops:several"},
+            "/arms/1/implementation": "toy.ops:several",
+            "/cells/1/ran": TARGET,
+        },
+    ),
     good("EV306", "higher-precision", {"/gates/0/reference": {**ITSELF, "dtype": "fp64"}}),
     good("EV306", "baseline", {"/gates/0/reference": {**ITSELF, "implementation": "toy.ops:eager"}}),
     good("EV306", "other-switches", {"/gates/0/reference": ITSELF}, base="switched"),

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from benchmarks import session
 from benchmarks.options import UnsuitableError, UsageError
+from benchmarks.plan import Plan
 from benchmarks.results import results
 from benchmarks.resumption import Done, interrupted
 from evidence.errors import EvidenceError
@@ -45,14 +46,14 @@ def say(text: str) -> None:
     sys.stdout.write(text + "\n")
 
 
-def carry_out(plan: session.Plan, logs: Path | None) -> int:
+def carry_out(plan: Plan, logs: Path | None) -> int:
     """Measure, print what was found, and return the exit code; `logs` is the store, None to keep nothing."""
     record = measured(plan, logs)
     return OK if any(isinstance(cell, Timed) for cell in record.cells) else NOTHING_TIMED
 
 
 def measured(
-    plan: session.Plan, logs: Path | None, finish: session.Finish = session.as_it_is, place: Place | None = None
+    plan: Plan, logs: Path | None, finish: session.Finish = session.as_it_is, place: Place | None = None
 ) -> Record:
     """Measure, print what was found, and return it; a stream that is kept lies at `place`."""
     if logs is None:
@@ -86,7 +87,7 @@ def resumed_place(header: Header, logs: Path) -> Place:
     return Place(*found)
 
 
-def _unlogged(plan: session.Plan, finish: session.Finish) -> Record:
+def _unlogged(plan: Plan, finish: session.Finish) -> Record:
     with tempfile.TemporaryDirectory(prefix="evidence-run-") as folder:
         record, _ = finish(session.run(plan, Path(folder) / RAW_NAME))
     say(results(record))
@@ -94,7 +95,7 @@ def _unlogged(plan: session.Plan, finish: session.Finish) -> Record:
     return record
 
 
-def _logged(plan: session.Plan, logs: Path, finish: session.Finish, place: Place) -> Record:
+def _logged(plan: Plan, logs: Path, finish: session.Finish, place: Place) -> Record:
     raw = place.raw
     if any(source.is_dirty for source in plan.header.sources if isinstance(source, GitSource)):
         sys.stderr.write("note: the work tree is not what is committed, so no claim can stand on this run (EV105)\n")

@@ -2,7 +2,7 @@
 
 Everything that happens is written to a raw stream first, flushed and synced line by line, and the record is built from
 that stream by the function that also reads the stream of a killed session. What processes share is a setting of the
-plan, see `Plan.sharing` and `Plan.start`; windows of one session never overlap.
+plan, see `benchmarks.plan`; windows of one session never overlap.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import itertools
 import math
 import os
 import shutil
-import signal
 import sys
 import threading
 import time
@@ -21,8 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
-from typing import Any, Literal, NoReturn, TextIO
+from typing import Any, TextIO
 
 from tqdm import tqdm
 
@@ -30,12 +28,11 @@ from benchmarks import protocol
 from benchmarks.capture import Watch
 from benchmarks.gating import Gating, Pair, Stages
 from benchmarks.nurseries import Nurseries, Nursery
+from benchmarks.plan import Plan, said_of_forks, said_of_gates
 from benchmarks.privacy import scrubbed
 from benchmarks.resumption import Done
-from benchmarks.standin import Facts
-from benchmarks.timing import Rules
 from benchmarks.turns import turn
-from benchmarks.workers import Start, Worker, WorkerError, spawned
+from benchmarks.workers import Start, Worker, WorkerError, spawned, terminable
 from evidence.importers.session_stream import (
     RAW_NAME,
     CellEvent,
@@ -47,7 +44,6 @@ from evidence.importers.session_stream import (
     Header,
     Measured,
     Noted,
-    NotTried,
     Reading,
     Started,
     read,
@@ -59,55 +55,6 @@ _CLOSING_S = 5.0
 """Kept free before a deadline, for the last reading and for saving the record."""
 _SLACK = 1.1
 """A round is expected to last so many times the longest one so far."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What to measure and how.
-
-    `sharing` says what one operating system process is used for. `cell`: one arm on one workload, once; nothing is
-    shared but the caches on disk. `arm`: one arm once over all workloads, in the header's order, each in a window of
-    its own; then the import, the device's context, its allocator and its warmth are shared by the workloads of a
-    process, and never by two arms, so that arms stay comparable while the workloads of one process are not independent.
-
-    `start` says how processes begin. `spawn`: each is a fresh interpreter that imports everything again; nothing is
-    shared. `fork`: `nurseries` processes an arm import once, before the first window, without touching a device, and
-    each process is a fork of one of them, in turn by round. A fork has a process id, streams, device context,
-    allocator, compiled kernels and random numbers of its own. Forks of one nursery share the hash seed, the layout of
-    the address space and the pages that imports filled, so what differs between fresh starts is seen in as many
-    instances as there are nurseries, not processes. No two arms share a nursery, so a control's distance from its twin
-    still holds it. An arm whose nursery refuses is spawned, and the record says why.
-    """
-
-    header: Header
-    commands: Mapping[str, tuple[str, ...]]
-    """By arm: the worker's real command. The one that is recorded names no path."""
-    environment: Mapping[str, str]
-    root: Path
-    """Where workers run."""
-    rules: Rules
-    threads: int = 1
-    not_tried: tuple[NotTried, ...] = ()
-    sharing: Literal["cell", "arm"] = "cell"
-    start: Literal["spawn", "fork"] = "spawn"
-    nurseries: int = 3
-    """For each arm, where processes are forked."""
-    facts: Facts | None = None
-    """What nurseries are told that devices say, where imports ask; see `benchmarks.standin`."""
-    ends_by_s: float | None = None
-    """The `time.monotonic()` by which the session is to end: no round begins that would end later, judged by the rounds
-    so far; the first begins if any time is left. Rounds that began are finished, what precedes them is cut short."""
-    gate_processes: int = 1
-    """How many gates may run at once; above one, kernels are compiled and tuned first, see `benchmarks.gating`."""
-    is_in_turn: bool = False
-    """Whether it waits, once all is imported, until no other such session of this machine gates or measures."""
-    further_warm_up_s: float = 1.0
-    """Warm-up of a process's workloads after its first."""
-    is_every_process_rechecked: bool = False
-    """Whether the outputs of timed calls are judged in every process of a cell, or in its first only."""
-    timeout_s: float = 600.0
-    """The longest a worker may be silent."""
-    is_progress_shown: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +97,7 @@ def run(plan: Plan, raw: Path, done: Done | None = None) -> Record:
     if done is not None:
         os.truncate(raw, done.whole_bytes)
         plan = replace(plan, header=done.header)
-    with raw.open("x" if done is None else "a", encoding="utf-8") as stream, _terminable():
+    with raw.open("x" if done is None else "a", encoding="utf-8") as stream, terminable():
         _Session(plan, stream, done).run()
     return read(raw.read_bytes())
 
@@ -189,45 +136,6 @@ def incomplete_path(logs: Path, log: str) -> Path:
         folder = folder.with_name(f"{log.replace('/', '-')}-{os.getpid()}-{number}")
         number += 1
     return folder / RAW_NAME
-
-
-def _forked(arms: Sequence[str], plan: Plan, *, is_all: bool) -> str:
-    """Return what the forked processes of these arms share, as a limitation."""
-    whose = "each arm" if is_all else " and ".join(arms)
-    text = (
-        f"the processes of {whose} were forked in turn from {plan.nurseries} that had imported its code, others for "
-        "each arm and for the control: those of one share its hash seed, the layout of its address space and the "
-        "memory its imports filled; each had a device context, allocator and compiled kernels of its own"
-    )
-    if plan.facts is not None:
-        text += "; what imports asked of the device was answered with what it had said in another process"
-    return text
-
-
-def _gated_beside(processes: int) -> str:
-    return (
-        f"up to {processes} gates ran at once; before them every arm called each workload once with nothing beside it, "
-        "and what failed beside others was gated again alone"
-    )
-
-
-@contextlib.contextmanager
-def _terminable() -> Iterator[None]:
-    """Turn a polite request to end into an exception, so that workers are killed on the way out."""
-
-    def leave(number: int, frame: FrameType | None) -> NoReturn:
-        raise SystemExit(128 + number)
-
-    try:
-        previous = signal.signal(signal.SIGTERM, leave)
-    except ValueError:
-        # Only the main thread may set handlers; elsewhere the caller answers for signals.
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, previous)
 
 
 @dataclass(slots=True)
@@ -326,8 +234,8 @@ class _Session:
         )
         forked = self.nurseries.forked()
         said = (
-            *((_forked(forked, self.plan, is_all=not refusals),) if forked else ()),
-            *((_gated_beside(self.plan.gate_processes),) if self.plan.gate_processes > 1 else ()),
+            *((said_of_forks(forked, self.plan, is_all=not refusals),) if forked else ()),
+            *((said_of_gates(self.plan.gate_processes),) if self.plan.gate_processes > 1 else ()),
         )
         limitations = tuple(text for text in said if self.done is None or text not in self.done.limitations)
         if unavailable or limitations:

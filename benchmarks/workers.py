@@ -14,10 +14,10 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Protocol, Self
+from types import FrameType, TracebackType
+from typing import NoReturn, Protocol, Self
 
 import psutil
 from pydantic import ValidationError
@@ -192,3 +192,22 @@ class Worker:
         self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - _LAST_WORDS_BYTES))
         lines = self._stderr.read().decode(errors="replace").strip().splitlines()
         return f"{how}: {lines[-1]}" if lines else how
+
+
+@contextlib.contextmanager
+def terminable() -> Iterator[None]:
+    """Turn a polite request to end into an exception, so that workers are killed on the way out."""
+
+    def leave(number: int, frame: FrameType | None) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    try:
+        previous = signal.signal(signal.SIGTERM, leave)
+    except ValueError:
+        # Only the main thread may set handlers; elsewhere the caller answers for signals.
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)

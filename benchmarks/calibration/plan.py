@@ -13,8 +13,8 @@ from benchmarks.ops import gates
 from benchmarks.ops.plan import METRICS, SHARED
 from benchmarks.ops.workloads import named, workload
 from benchmarks.options import UnsuitableError
+from benchmarks.plan import Plan
 from benchmarks.reading import UnreadableError
-from benchmarks.session import Plan
 from benchmarks.standin import Facts
 from benchmarks.timing import DO_BENCH, HELD_EVENTS, TORCH_TIMER, Choice, Rules
 from evidence.importers.session_stream import Header

@@ -18,7 +18,7 @@ from benchmarks import ROOT, capture, command, privacy, probe
 from benchmarks.calibration import plan
 from benchmarks.calibration.selection import NAME, TITLE, WORKER, Selection, parser, selection, variables
 from benchmarks.ops.workloads import named
-from benchmarks.session import Plan
+from benchmarks.plan import Plan
 from benchmarks.timing import Rules
 from evidence.schema import Timed
 

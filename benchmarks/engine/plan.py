@@ -14,7 +14,7 @@ from benchmarks.engine import accuracy, environments, parity
 from benchmarks.engine.selection import WORKER, Selection
 from benchmarks.engine.study import TRANSFORMERS, EngineName, Side
 from benchmarks.options import UnsuitableError
-from benchmarks.session import Plan
+from benchmarks.plan import Plan
 from benchmarks.standin import Facts
 from benchmarks.timing import Rules
 from evidence.importers.session_stream import Header, NotTried

@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks import ROOT, capture, command, probe
 from benchmarks.engine import plan, timeline
 from benchmarks.engine.selection import NAME, Selection, log_label, parser, selection, variables
-from benchmarks.session import Plan
+from benchmarks.plan import Plan
 from benchmarks.timing import TORCH_TIMER
 from evidence.schema import Record, Rejected, Timed
 

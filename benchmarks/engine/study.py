@@ -228,7 +228,7 @@ class Study:
     is_assessed: bool = False
     """Whether logits are held to those of the model before anything was done to it, beside the tokens."""
     sharing: Literal["arm", "cell"] = "arm"
-    """What one process is used for, see `benchmarks.session.Plan`."""
+    """What one process is used for, see `benchmarks.plan.Plan`."""
 
     @property
     def name(self) -> str:

@@ -15,7 +15,7 @@ from benchmarks.evidence.selection import WORKER, Selection
 from benchmarks.evidence.suite import Sizes, Suite
 from benchmarks.evidence.worker import words
 from benchmarks.options import UnsuitableError
-from benchmarks.session import Plan
+from benchmarks.plan import Plan
 from benchmarks.timing import Rules
 from evidence.importers.session_stream import Header
 from evidence.ledger import digest_of

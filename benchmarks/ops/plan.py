@@ -14,8 +14,8 @@ from benchmarks.ops.inputs import MOST_DIGESTED_BYTES, drawn_bytes
 from benchmarks.ops.selection import SLOWED, WORKER, Selection, Side, percent
 from benchmarks.ops.workloads import workload
 from benchmarks.options import UnsuitableError
+from benchmarks.plan import Plan
 from benchmarks.reading import UnreadableError
-from benchmarks.session import Plan
 from benchmarks.standin import Facts
 from benchmarks.timing import CUDA_GRAPH, DO_BENCH, HELD_EVENTS, TORCH_TIMER, Choice, Rules
 from evidence.importers.session_stream import Header, NotTried

@@ -16,12 +16,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks import ROOT, capture, command, privacy, probe, session, timing
+from benchmarks import ROOT, capture, command, privacy, probe, timing
 from benchmarks.ops import plan, tiers
 from benchmarks.ops.registry import ops
 from benchmarks.ops.selection import NAME, WORKER, Selection, Side, log_title, parser, selection, variables
 from benchmarks.ops.trials import TIERS
 from benchmarks.ops.verification import gate_file
+from benchmarks.plan import Plan
 
 TIMERS = {
     "do-bench": timing.DO_BENCH,
@@ -135,7 +136,7 @@ def _plan(
     chosen: Selection,
     asked: timing.Rules,
     ends_by_s: float | None,
-) -> session.Plan:
+) -> Plan:
     environment = variables(chosen, os.environ)
     provenance, withheld = capture.provenance(
         words,

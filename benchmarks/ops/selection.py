@@ -330,7 +330,7 @@ def log_title(options: argparse.Namespace, chosen: Selection) -> str:
 def start(device: Device) -> Literal["spawn", "fork"]:
     """Return how processes begin on a device unless it is said.
 
-    Forks of one process share its hash seed and address-space layout, see `session.Plan.start`. On a processor both
+    Forks of one process share its hash seed and address-space layout, see `benchmarks.plan.Plan`. On a processor both
     reach what is timed, through caches and branch predictors, so the strict way is the usual one. On an accelerator a
     device's clock times the kernels, and what differs between starts is made after the fork: context, allocator,
     placement on the device, clocks. There fresh interpreters cost several times what measuring does and buy nothing

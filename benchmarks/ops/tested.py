@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from benchmarks.capture import Watch
 from benchmarks.ops import frozen, verdicts
 from benchmarks.ops.frozen import Judged
-from benchmarks.session import Plan
+from benchmarks.plan import Plan
 from evidence.importers.session_stream import Ended, Gated, Header, NotTried, Reading, read
 from evidence.schema import Artifact, Gate, Outcome, Record, Rejected, Timed
 

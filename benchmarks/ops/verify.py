@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks import ROOT, capture, command, privacy, probe, session
+from benchmarks import ROOT, capture, command, privacy, probe
 from benchmarks.ops import baselines, frozen, outcomes, plan, strength, tested, verdicts
 from benchmarks.ops.baselines import BaselineError, Pair
 from benchmarks.ops.exits import MEANINGS, Blocker, Exit, first
@@ -32,6 +32,7 @@ from benchmarks.ops.selection import WORKER, Selection, Side, variables
 from benchmarks.ops.tiers import tiers
 from benchmarks.ops.verification import NAME, Verification, gate_file, mode_of, parser, resolve
 from benchmarks.options import UnsuitableError
+from benchmarks.plan import Plan
 from benchmarks.profile.attachment import attach
 from evidence.errors import EvidenceError
 from evidence.schema import Passed, Record, Unavailable
@@ -227,7 +228,7 @@ def sides(asked: Verification, pair: Pair) -> tuple[Side, ...]:
     )
 
 
-def _plan(run: _Run, pair: Pair, answer: probe.Answer) -> session.Plan:
+def _plan(run: _Run, pair: Pair, answer: probe.Answer) -> Plan:
     options, asked = run.options, run.asked
     chosen: Selection = replace(asked.selection, sides=sides(asked, pair))
     environment = variables(chosen, os.environ)

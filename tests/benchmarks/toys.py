@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.session import Plan
+from benchmarks.plan import Plan
 from benchmarks.timing import Rules
 from evidence.importers.session_stream import Header
 from tests import factories

@@ -12,6 +12,7 @@ from benchmarks.calibration.nvbench import NVBENCH
 from benchmarks.calibration.runner import TIMERS
 from benchmarks.calibration.selection import NAME, Selection, parser, selection, variables
 from benchmarks.calibration.timers import main, rules
+from benchmarks.plan import Plan
 from benchmarks.timing import DO_BENCH, TORCH_TIMER
 from evidence import runners
 from evidence.compare import compare
@@ -27,7 +28,7 @@ def on_a_processor(timers: tuple[str, ...]) -> Selection:
     return Selection(calls(CALLS), timers, "cpu", processes=1, samples=3, nurseries=1)
 
 
-def planned(chosen: Selection) -> session.Plan:
+def planned(chosen: Selection) -> Plan:
     environment = variables(os.environ)
     provenance, withheld = capture.provenance([], runner=NAME, seed=0, root=ROOT, environment=environment)
     answer = probe.ask("cpu", chosen.timers[0], 1, root=ROOT, environment=environment)

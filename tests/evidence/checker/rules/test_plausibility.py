@@ -62,7 +62,9 @@ CASES: tuple[Case, ...] = (
     bad("EV403", "drawn-arrivals", {"/workloads/0/arrival": POISSON}, base="engine"),
     bad("EV403", "paced-at-once", {"/workloads/0/arrival": {"kind": "paced", "interval_s": 0.001}}, base="engine"),
     good("EV403", "paced", {"/workloads/0/arrival": {"kind": "paced", "interval_s": 0.001}, **PACED}, base="engine"),
-    bad("EV403", "other-pace", {"/workloads/0/arrival": {"kind": "paced", "interval_s": 0.002}, **PACED}, base="engine"),
+    bad(
+        "EV403", "other-pace", {"/workloads/0/arrival": {"kind": "paced", "interval_s": 0.002}, **PACED}, base="engine"
+    ),
     bad("EV403", "more-in-flight", {"/workloads/0/arrival": {"kind": "closed", "concurrency": 7}}, base="engine"),
     good("EV403", "as-many-in-flight", {"/workloads/0/arrival": {"kind": "closed", "concurrency": 8}}, base="engine"),
     bad("EV403", "other-prompts", {"/cells/2/processes/*/requests/prompt_tokens": [254] * 8}, base="engine"),

@@ -16,33 +16,14 @@ from collections.abc import Sequence
 from benchmarks import ROOT, command, gating, probe, protocol
 from benchmarks.nurseries import Nurseries, Nursery
 from benchmarks.ops import plan, selection
+from benchmarks.ops.compile_options import parser
 from benchmarks.ops.selection import Selection
 from benchmarks.options import UnsuitableError
 from benchmarks.timing import TORCH_TIMER
 from benchmarks.workers import Worker, spawned
 
-NAME = "benchmarks.ops.compile"
 _CHOICES_OFF_DISK = {"FLA_CACHE_RESULTS": "0", "TRITON_CACHE_AUTOTUNING": "0"}
 """What autotuners choose while nothing is measured must not be what sessions find."""
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return the command's options."""
-    made = argparse.ArgumentParser(prog=f"python -m {NAME}", description="Compile the kernels of ops, measure nothing.")
-    selection.add_what(made.add_argument_group("what to compile"))
-    how = made.add_argument_group("how")
-    how.add_argument(
-        "--processes",
-        type=int,
-        default=len(os.sched_getaffinity(0)),
-        help="processes that compile at once (default: the cores that this one may use)",
-    )
-    how.add_argument(
-        "--timeout", type=float, default=600.0, metavar="SECONDS", help="the longest a process may be silent"
-    )
-    made.set_defaults(baseline=None, alternatives=[], slowed=0.0, no_control=True)
-    made.set_defaults(threads=1, nurseries=1, gate_processes=1, in_turn=False, sharing="arm", start=None)
-    return made
 
 
 def main(argv: Sequence[str] | None = None) -> int:

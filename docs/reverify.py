@@ -13,8 +13,8 @@ a site from elsewhere, fetch it and run the copy that you trust:
 This file shares no code with the package that made the site. It reads each record.json by itself, holds it to
 SHA256SUMS, judges each gate again from its counts, and computes medians, intervals, ratios and verdicts again from the
 raw samples. Then it compares: the lock with the logs, evidence.json (what every printed number is read from) with the
-samples, and the HTML with both. What people wrote in their own words, reasons included, and how charts are drawn is not
-its business.
+samples, and the HTML with both. What people wrote in their own words, reasons included, how charts are drawn, and
+by how much the level of a history changes is not its business.
 
 It prints a line a problem, and last `verified N records, M printed values: ok` or how many problems there are. It exits
 with 0 if all is well, 1 if anything is not, and 2 if there was nothing that it could verify.
@@ -725,12 +725,12 @@ def coordinates(log, name):
     elif load["kind"] == "engine":
         arrival = load["arrival"]
         waiting = (
-            f"{load['requests']} at once" if arrival["kind"] == "at-once" else arrival["concurrency"] or "unbounded"
+            f"{load['requests']} at once" if arrival["kind"] == "at-once" else arrival.get("concurrency") or "unbounded"
         )
         found |= {"scenario": name, "model": load["weights"]["model"], "dtype": load["dtype"]}
         found |= {"requests": str(load["requests"]), "prefix_cache": load["prefix_cache"]}
         found |= {"arrival": arrival["kind"], "concurrency": str(waiting)}
-        found |= {one["name"]: one["value"] for one in load["sampling"]}
+        found |= {one["name"]: one["value"] for one in [*load["sampling"], *load.get("parameters", [])]}
     else:
         found |= {one["name"]: one["value"] for one in load["settings"]}
     return found
@@ -1417,13 +1417,13 @@ class Pages:
         """Hold each row of a history to its log, where some cell or two arms must give it; return what may be drawn."""
         unit, known = next(figure.find(".ev-figure-subtitle")).text().partition(",")[0], set()
         for row in next(figure.find("tbody")).find("tr"):
-            name, (date, value, interval, word, *_) = next(row.find("th")).text(), texts(row, "td")
+            name, (date, value, interval, word, level, *_) = next(row.find("th")).text(), texts(row, "td")
             log = self.known(self.logs, name)
             require_equal(date, log.data["started_at"][:10])
             amount = f"{value} {interval.replace('–', ' ')}" if value.endswith("×") else f"{value} {unit}"
             if value and not is_in(log, amount, word or None, wide=True):
                 raise Fault(f"{value} {word} is no number of {name}")
-            known |= {date, value, interval, f"{value} {word}"}
+            known |= {date, value, interval, f"{value} {word}", level, f"{level} from here"}
         return known
 
     def roofline(self, figure):
@@ -1483,9 +1483,10 @@ class Pages:
     def log_table(self, element, log):
         """Hold the table of a log's own page, which needs no evidence.json: its rows and heads say what it shows."""
         heads = [head.text(("small",)) for head in element.find("th") if head.attributes.get("scope") != "row"][1:]
+        named = {visible(name, 80): name for name in log.workloads}
         for row in next(element.find("tbody")).find("tr"):
-            workload, _, arm = next(row.find("th")).text(("sup",)).rpartition(" / ")
-            found = marks(row)
+            shown, _, arm = next(row.find("th")).text(("sup",)).rpartition(" / ")
+            workload, found = self.known(named, shown), marks(row)
             for head, mark in zip(heads, found, strict="ev-absent" not in row.classes()):
                 metric, _, suffix = head.partition(", ")
                 asked = Asked(metric, "", "", arm, "")

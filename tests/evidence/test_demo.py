@@ -86,6 +86,8 @@ def test_what_it_measured_is_verified_by_the_second_implementation(ran: Ran) -> 
 @pytest.mark.parametrize("after_s", [0.8, 2.5])
 def test_an_interrupted_demo_leaves_nothing_behind(tmp_path: Path, number: signal.Signals, after_s: float) -> None:
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    # A shell lets what it starts in the background ignore Ctrl-C, and children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(DEMO, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         time.sleep(after_s)
         process.send_signal(number)

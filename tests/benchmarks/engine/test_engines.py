@@ -186,7 +186,7 @@ def test_a_prompt_that_cannot_be_read_ends_in_failures_not_in_silence(side: Side
 def test_what_comes_too_late_has_failed(tiny: Any) -> None:
     one = load("uniform", "small")
     with opened(STATIC, tiny, one.limits) as engine:
-        trial = drive(engine, one.drawn(VOCABULARY), AT_ONCE, timeout_s=0.05)
+        trial = drive(engine, one.drawn(VOCABULARY), AT_ONCE, timeout_s=0.001)
     assert len(trial.failures) == len(trial.requests)
     assert {failure.reason for failure in trial.failures} == {"timeout"}
 

@@ -1483,10 +1483,13 @@ class Pages:
     def log_table(self, element, log):
         """Hold the table of a log's own page, which needs no evidence.json: its rows and heads say what it shows."""
         heads = [head.text(("small",)) for head in element.find("th") if head.attributes.get("scope") != "row"][1:]
-        named = {visible(name, 80): name for name in log.workloads}
+        # Names that are cut alike stand in the record's order.
+        named = {}
+        for arm, workload in log.cells:
+            named.setdefault(f"{visible(workload, 80)} / {arm}", []).append((workload, arm))
         for row in next(element.find("tbody")).find("tr"):
-            shown, _, arm = next(row.find("th")).text(("sup",)).rpartition(" / ")
-            workload, found = self.known(named, shown), marks(row)
+            known, found = self.known(named, next(row.find("th")).text(("sup",))), marks(row)
+            workload, arm = known.pop(0) if len(known) > 1 else known[0]
             for head, mark in zip(heads, found, strict="ev-absent" not in row.classes()):
                 metric, _, suffix = head.partition(", ")
                 asked = Asked(metric, "", "", arm, "")

@@ -47,7 +47,8 @@ def gif(runs: Sequence[Run], words: Words) -> bytes:
     """Return the film of runs on one workload, the baseline first."""
     stage = _Stage(runs, words)
     length_s = stage.length_s
-    moments = [length_s, *(length_s * frame / _FRAMES for frame in range(_FRAMES + 1))]
+    # A whole share first: multiplied and divided, the end may come out before the end.
+    moments = [length_s, *(length_s * (frame / _FRAMES) for frame in range(_FRAMES + 1))]
     first, *rest = [_indexed(stage.at(moment)) for moment in moments]
     durations = [_STILL_MS, *[_FRAME_MS] * _FRAMES, _END_MS]
     kept = io.BytesIO()

@@ -5,9 +5,11 @@ Exit codes: 0 measured, 1 nothing could be timed, 2 usage, 4 unsuitable machine,
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +23,18 @@ from evidence.importers.session_stream import RAW_NAME, Header
 from evidence.schema import GitSource, Record, Timed, series
 from evidence.store import RECORD_NAME
 
+Body = Callable[[argparse.Namespace, Sequence[str], float], int]
+"""What a command does with its options, its words and the `time.monotonic()` it began at; returns the exit code."""
+
 OK, NOTHING_TIMED, USAGE, UNSUITABLE, INTERRUPTED = 0, 1, 2, 4, 130
+
+
+def started(parser: argparse.ArgumentParser, body: Body, argv: Sequence[str] | None) -> int:
+    """Read a measuring command's words and return its exit code; what it took to read them counts to its deadline."""
+    began_s = time.monotonic()
+    words = sys.argv[1:] if argv is None else list(argv)
+    options = parser.parse_args(words)
+    return guarded(lambda: body(options, words, began_s))
 
 
 def guarded(body: Callable[[], int]) -> int:

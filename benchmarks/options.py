@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from evidence.errors import EvidenceError
 
@@ -27,3 +29,18 @@ def add_places(parser: argparse.ArgumentParser, *, domain: str, name: str) -> No
     where.add_argument(
         "--limitation", action="append", default=[], metavar="TEXT", help="what the record does not show"
     )
+
+
+def set_text(values: Iterable[str]) -> str:
+    """Return names as the check compares them: each once, in order."""
+    return " ".join(sorted(set(values))) or "none"
+
+
+def flag_text(is_given: bool) -> str:
+    """Return a flag as the check compares it."""
+    return "given" if is_given else "not given"
+
+
+def kept_in(words: Sequence[str], logs: Path) -> tuple[str, ...]:
+    """Return what makes a command keep its record in another store; of options given twice the last one counts."""
+    return (*(() if "--log" in words else ("--log",)), "--logs", str(logs))

@@ -6,6 +6,7 @@ with a reason that the record keeps.
 
 from __future__ import annotations
 
+import abc
 import functools
 import importlib.util
 import itertools
@@ -338,17 +339,14 @@ class TorchTimer:
         return Batch([float(seconds) / number for seconds in measured.times], number * measured.number_per_run)
 
 
-class DoBench:
-    """Device events round each call, after Triton's own buffer was written to evict the cache."""
+class _EventTimer(abc.ABC):
+    """What timers share that put device events round each call, and evict the cache before it."""
 
-    name = DO_BENCH
     cache: Cache = "cold"
 
-    def __init__(self) -> None:
-        """Measure once how large Triton's flush is and how long it takes."""
-        self._device = CurrentDevice()
-        self.flush_bytes = self._device.flush_bytes
-        self._flush_s = _event_seconds(self._device, self._device.flush)
+    def __init__(self, device: Device) -> None:
+        self._device = device
+        self.flush_bytes = device.flush_bytes
 
     @functools.cached_property
     def _empty_s(self) -> float:
@@ -366,6 +364,21 @@ class DoBench:
         """Return one: every call has its own events."""
         return 1
 
+    @abc.abstractmethod
+    def samples(self, call: Call, wanted: int, call_s: float) -> Batch:
+        """Return about `wanted` samples of a call that lasts about `call_s`."""
+
+
+class DoBench(_EventTimer):
+    """Device events round each call, after Triton's own buffer was written to evict the cache."""
+
+    name = DO_BENCH
+
+    def __init__(self) -> None:
+        """Measure once how large Triton's flush is and how long it takes."""
+        super().__init__(CurrentDevice())
+        self._flush_s = _event_seconds(self._device, self._device.flush)
+
     def samples(self, call: Call, wanted: int, call_s: float) -> Batch:
         """Ask do_bench for as long as `wanted` calls and flushes take."""
         from triton.testing import do_bench
@@ -375,7 +388,7 @@ class DoBench:
         return Batch([float(value) / 1e3 for value in values], 1)
 
 
-class HeldEvents:
+class HeldEvents(_EventTimer):
     """Device events round each of a few calls that are queued while the device is held, the cache evicted before each.
 
     Where Python launches a call more slowly than the device runs it, events of `DoBench` hold the time that the device
@@ -383,7 +396,6 @@ class HeldEvents:
     """
 
     name = HELD_EVENTS
-    cache: Cache = "cold"
 
     _CALLS = 10
     """Queued at once: few, for a queue that is full stops the host until the device is let go."""
@@ -395,25 +407,8 @@ class HeldEvents:
 
     def __init__(self, device: Device | None = None) -> None:
         """Measure how long the flush and a cycle take; `device` is torch's current one unless given."""
-        self._device: Device = device or CurrentDevice()
-        self.flush_bytes = self._device.flush_bytes
+        super().__init__(device or CurrentDevice())
         self._cycle_s = _event_seconds(self._device, lambda: self._device.hold(self._TRIED_CYCLES)) / self._TRIED_CYCLES
-
-    @functools.cached_property
-    def _empty_s(self) -> float:
-        return median(self.samples(_nothing, _OVERHEAD_SAMPLES, 0.0).samples_s)
-
-    def overhead_s(self, call_s: float) -> float:
-        """Return the time between two events with nothing between them."""
-        return self._empty_s
-
-    def finish(self) -> None:
-        """Wait for the device."""
-        self._device.synchronize()
-
-    def calls_per_sample(self, call_s: float) -> int:
-        """Return one: every call has its own events."""
-        return 1
 
     def samples(self, call: Call, wanted: int, call_s: float) -> Batch:
         """Queue a few calls at a time behind a held device.

@@ -6,7 +6,7 @@ The check imports it; nothing here imports what measures.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from benchmarks import privacy
 from benchmarks.calibration import options as study
 from benchmarks.calibration import selection
 from benchmarks.ops.registry import Shape
+from benchmarks.options import flag_text, kept_in, set_text
 from evidence.schema import ForeignWorkload, OpWorkload, Record
 
 _BRIEF = ("--processes", "2", "--samples", "5", "--nurseries", "1", "--warm-up", "0.1", "--further-warm-up", "0.05")
@@ -33,18 +34,18 @@ class TimersRunner:
         asked = argparse.Namespace(**options)
         chosen = selection.selection(asked)
         found = {
-            "--calls": _set(call.text for call in chosen.calls.timed),
+            "--calls": set_text(call.text for call in chosen.calls.timed),
             "--timer": asked.timer,
             "--processes": str(chosen.processes),
             "--samples": str(chosen.samples),
             "--nurseries": str(chosen.nurseries),
             "--warm-up": f"{asked.warm_up:g}",
             "--further-warm-up": f"{asked.further_warm_up:g}",
-            "--no-control": _said(not chosen.has_control),
+            "--no-control": flag_text(not chosen.has_control),
             "--domain": asked.domain,
             "--name": asked.name or selection.TITLE,
         }
-        return found if asked.dry_run else {**found, "--log": _said(asked.log)}
+        return found if asked.dry_run else {**found, "--log": flag_text(asked.log)}
 
     def recorded(self, record: Record) -> Mapping[str, str]:
         """Return what a record shows of its configuration by itself: its calls, its control and its domain."""
@@ -55,8 +56,8 @@ class TimersRunner:
                 shape = Shape(tuple((dimension.name, dimension.size) for dimension in load.shape))
                 calls.append(f"{load.op}:{told.get('implementation', '')}:{shape.name}")
         return {
-            "--calls": _set(calls),
-            "--no-control": _said(all(arm.role != "control" for arm in record.arms)),
+            "--calls": set_text(calls),
+            "--no-control": flag_text(all(arm.role != "control" for arm in record.arms)),
             "--domain": record.log.partition("/")[0],
         }
 
@@ -68,7 +69,7 @@ class TimersRunner:
 
     def rerun(self, words: Sequence[str], logs: Path, *, brief: bool) -> tuple[str, ...]:
         """Return the words of the same run into another store; of options given twice the last one counts."""
-        return (*words, *(_BRIEF if brief else ()), *_kept(words), "--logs", str(logs))
+        return (*words, *(_BRIEF if brief else ()), *kept_in(words, logs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +85,19 @@ class StudyRunner:
         asked = argparse.Namespace(**options)
         study.refuse(asked)
         return {
-            "logs": _set(asked.sessions),
+            "logs": set_text(asked.sessions),
             "--from": asked.store,
             "--processes": str(asked.processes),
             "--domain": asked.domain,
             "--name": asked.name or study.TITLE,
-            "--log": _said(asked.log),
+            "--log": flag_text(asked.log),
         }
 
     def recorded(self, record: Record) -> Mapping[str, str]:
         """Return what a record shows of its configuration by itself: the logs it read and its domain."""
         told = [load.settings for load in record.workloads if isinstance(load, ForeignWorkload)]
         sessions = {setting.value for settings in told for setting in settings if setting.name == "session"}
-        return {"logs": _set(sessions - {study.TOTAL}), "--domain": record.log.partition("/")[0]}
+        return {"logs": set_text(sessions - {study.TOTAL}), "--domain": record.log.partition("/")[0]}
 
     def variables(self, options: Mapping[str, Any], given: Mapping[str, str]) -> Mapping[str, str]:
         """Return what a record would hold of variables that are given."""
@@ -107,19 +108,7 @@ class StudyRunner:
     def rerun(self, words: Sequence[str], logs: Path, *, brief: bool) -> tuple[str, ...]:
         """Return the words of the same study into another store: it is brief in any case."""
         del brief
-        return (*words, *_kept(words), "--logs", str(logs))
-
-
-def _kept(words: Sequence[str]) -> tuple[str, ...]:
-    return () if "--log" in words else ("--log",)
-
-
-def _set(values: Iterable[str]) -> str:
-    return " ".join(sorted(set(values))) or "none"
-
-
-def _said(is_given: bool) -> str:
-    return "given" if is_given else "not given"
+        return (*words, *kept_in(words, logs))
 
 
 TIMERS = TimersRunner()

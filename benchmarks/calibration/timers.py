@@ -9,7 +9,6 @@ import argparse
 import os
 import shlex
 import sys
-import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,10 +24,7 @@ from evidence.schema import Timed
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    began_s = time.monotonic()
-    words = sys.argv[1:] if argv is None else list(argv)
-    options = parser().parse_args(words)
-    return command.guarded(lambda: _main(options, words, began_s))
+    return command.started(parser(), _main, argv)
 
 
 def _main(options: argparse.Namespace, words: Sequence[str], began_s: float) -> int:

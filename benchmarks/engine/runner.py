@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from benchmarks import privacy
 from benchmarks.engine import selection
 from benchmarks.engine.study import Study, find
+from benchmarks.options import flag_text, kept_in, set_text
 from evidence.schema import Arm, Record
 
 _BRIEF = ("--processes", "2", "--nurseries", "1")
@@ -30,7 +31,7 @@ class EngineRunner:
         """Return what a run measures and keeps, defaults written out."""
         asked = argparse.Namespace(**options)
         chosen = selection.selection(asked)
-        own = {f"--{name}": _set(values) for name, values in chosen.asked.more.items()}
+        own = {f"--{name}": set_text(values) for name, values in chosen.asked.more.items()}
         found = {
             "study": chosen.study.name,
             "--model": chosen.model.name,
@@ -38,9 +39,9 @@ class EngineRunner:
             "--device": chosen.device,
             "--scale": chosen.asked.scale,
             "--agreement": f"{chosen.agreement:g}",
-            "--arms": _set(side.name for side in chosen.arms if side.role != "control"),
-            "--workloads": _set(load.name for load in chosen.loads),
-            "--no-control": _said(all(side.role != "control" for side in chosen.arms)),
+            "--arms": set_text(side.name for side in chosen.arms if side.role != "control"),
+            "--workloads": set_text(load.name for load in chosen.loads),
+            "--no-control": flag_text(all(side.role != "control" for side in chosen.arms)),
             **own,
             "--processes": str(chosen.processes),
             "--threads": str(chosen.threads),
@@ -49,7 +50,7 @@ class EngineRunner:
             "--domain": asked.domain,
             "--name": selection.log_label(chosen, asked.name),
         }
-        return found if asked.dry_run else {**found, "--log": _said(asked.log)}
+        return found if asked.dry_run else {**found, "--log": flag_text(asked.log)}
 
     def recorded(self, record: Record) -> Mapping[str, str]:
         """Return what a record shows of its configuration by itself: its workers were told the rest."""
@@ -59,9 +60,9 @@ class EngineRunner:
             "study": study.name,
             **{option: _after(words, option) for option in _TOLD},
             **{f"--{option.name}": _after(words, f"--{option.name}") for option in study.options},
-            "--arms": _set(arm.name for arm in record.arms if arm.role != "control"),
-            "--workloads": _set(load.name for load in record.workloads),
-            "--no-control": _said(all(arm.role != "control" for arm in record.arms)),
+            "--arms": set_text(arm.name for arm in record.arms if arm.role != "control"),
+            "--workloads": set_text(load.name for load in record.workloads),
+            "--no-control": flag_text(all(arm.role != "control" for arm in record.arms)),
             "--domain": record.log.partition("/")[0],
         }
 
@@ -73,7 +74,7 @@ class EngineRunner:
 
     def rerun(self, words: Sequence[str], logs: Path, *, brief: bool) -> tuple[str, ...]:
         """Return the words of the same run into another store; of options given twice the last one counts."""
-        return (*words, *(_BRIEF if brief else ()), *(() if "--log" in words else ("--log",)), "--logs", str(logs))
+        return (*words, *(_BRIEF if brief else ()), *kept_in(words, logs))
 
 
 def _study(record: Record) -> Study:
@@ -87,15 +88,7 @@ def _after(words: Sequence[str], option: str) -> str:
         return "none"
     rest = words[words.index(option) + 1 :]
     end = next((at for at, word in enumerate(rest) if word.startswith("--")), len(rest))
-    return _set(rest[:end])
-
-
-def _set(values: Iterable[str]) -> str:
-    return " ".join(sorted(set(values))) or "none"
-
-
-def _said(is_given: bool) -> str:
-    return "given" if is_given else "not given"
+    return set_text(rest[:end])
 
 
 RUNNER = EngineRunner()

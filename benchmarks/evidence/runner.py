@@ -12,6 +12,7 @@ from typing import Any
 
 from benchmarks import privacy
 from benchmarks.evidence import selection
+from benchmarks.options import kept_in
 from evidence.schema import Record
 
 _BRIEF = ("--processes", "2")
@@ -65,7 +66,7 @@ class SuiteRunner:
 
     def rerun(self, words: Sequence[str], logs: Path, *, brief: bool) -> tuple[str, ...]:
         """Return the words of the same run into another store; of options given twice the last one counts."""
-        return (*words, *(_BRIEF if brief else ()), *(() if "--log" in words else ("--log",)), "--logs", str(logs))
+        return (*words, *(_BRIEF if brief else ()), *kept_in(words, logs))
 
 
 RUNNER = SuiteRunner()

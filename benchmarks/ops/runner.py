@@ -6,7 +6,7 @@ The check imports it; nothing here imports what measures.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from benchmarks import ROOT, privacy
 from benchmarks.ops import selection, verification
 from benchmarks.ops.control import CONTROL
 from benchmarks.ops.registry import Shape
+from benchmarks.options import flag_text, kept_in, set_text
 from evidence.schema import OpWorkload, Record
 
 _BRIEF = ("--processes", "2", "--nurseries", "1", "--minimum-samples", "2", "--maximum-samples", "3")
@@ -37,22 +38,22 @@ class OpsRunner:
         asked = argparse.Namespace(**options)
         chosen = selection.selection(asked)
         found = {
-            "--op": _set(op.name for op in chosen.ops),
-            "--implementations": _set(chosen.implementations),
+            "--op": set_text(op.name for op in chosen.ops),
+            "--implementations": set_text(chosen.implementations),
             "--baseline": chosen.baseline,
-            "--alternatives": _set(chosen.alternatives),
-            "--shapes": _set(case.shape.name for case in chosen.cases),
-            "--guards": _set(chosen.guards),
-            "--directions": _set(case.direction for case in chosen.cases),
+            "--alternatives": set_text(chosen.alternatives),
+            "--shapes": set_text(case.shape.name for case in chosen.cases),
+            "--guards": set_text(chosen.guards),
+            "--directions": set_text(case.direction for case in chosen.cases),
             "--dtype": chosen.dtype,
             "--device": chosen.device,
-            "--no-control": _said(not chosen.has_control),
+            "--no-control": flag_text(not chosen.has_control),
             "--slowed": f"{100 * chosen.slowed:g}",
             **_measuring(asked, chosen),
             "--domain": asked.domain,
             "--name": selection.log_title(asked, chosen),
         }
-        return found if asked.dry_run else {**found, "--log": _said(asked.log)}
+        return found if asked.dry_run else {**found, "--log": flag_text(asked.log)}
 
     def recorded(self, record: Record) -> Mapping[str, str]:
         """Return what a record shows of its configuration by itself: its arms, workloads and domain."""
@@ -62,16 +63,16 @@ class OpsRunner:
         arms = [arm for arm in record.arms if arm.role != "control" and not arm.switches]
         devices = {rank.device for arm in arms for rank in arm.ranks}
         return {
-            "--op": _set(load.op for load in loads),
-            "--implementations": _set(arm.name for arm in arms),
-            "--baseline": _set(arm.name for arm in arms if arm.role == "baseline"),
-            "--alternatives": _set(arm.name for arm in arms if arm.role == "alternative"),
-            "--shapes": _set(shapes.values()),
-            "--guards": _set(shapes[load.name] for load in loads if load.role == "guard"),
-            "--directions": _set(load.direction for load in loads),
-            "--dtype": _set(load.dtype for load in loads),
+            "--op": set_text(load.op for load in loads),
+            "--implementations": set_text(arm.name for arm in arms),
+            "--baseline": set_text(arm.name for arm in arms if arm.role == "baseline"),
+            "--alternatives": set_text(arm.name for arm in arms if arm.role == "alternative"),
+            "--shapes": set_text(shapes.values()),
+            "--guards": set_text(shapes[load.name] for load in loads if load.role == "guard"),
+            "--directions": set_text(load.direction for load in loads),
+            "--dtype": set_text(load.dtype for load in loads),
             "--device": "cpu" if devices == {None} else "cuda",
-            "--no-control": _said(all(arm.role != "control" for arm in record.arms)),
+            "--no-control": flag_text(all(arm.role != "control" for arm in record.arms)),
             "--slowed": slowed[0].partition(" ")[0] if slowed else "0",
             "--domain": record.log.partition("/")[0],
         }
@@ -108,20 +109,20 @@ class VerifyRunner:
             "--backend": asked.implementation.name,
             "--base": asked.base or "none",
             "--repo": given.repo or "none",
-            "--modes": _set(verification.mode_of(case.direction) for case in cases),
-            "--shapes": _set(case.shape.name for case in cases),
+            "--modes": set_text(verification.mode_of(case.direction) for case in cases),
+            "--shapes": set_text(case.shape.name for case in cases),
             "--dtype": chosen.dtype,
             "--device": chosen.device,
             "--gate-k": asked.gate_k or "none",
             "--test-file": asked.test_file.relative_to(ROOT).as_posix(),
-            "--no-gate": _said(not asked.has_tests),
-            "--mutants": _said(asked.has_mutants),
-            "--profile": _said(asked.has_profile),
+            "--no-gate": flag_text(not asked.has_tests),
+            "--mutants": flag_text(asked.has_mutants),
+            "--profile": flag_text(asked.has_profile),
             **_measuring(given, chosen),
             "--domain": given.domain,
             "--name": given.name or f"verify_{asked.op.name}",
         }
-        return found if given.dry_run else {**found, "--log": _said(given.log)}
+        return found if given.dry_run else {**found, "--log": flag_text(given.log)}
 
     def recorded(self, record: Record) -> Mapping[str, str]:
         """Return what a record shows of its configuration by itself: its code, workloads, gate and domain."""
@@ -130,13 +131,13 @@ class VerifyRunner:
         code = arms.get("candidate") or arms["baseline"]
         devices = {rank.device for rank in code.ranks}
         return {
-            "--op": _set(load.op for load in loads),
+            "--op": set_text(load.op for load in loads),
             "--backend": code.name,
-            "--modes": _set(verification.mode_of(load.direction) for load in loads),
-            "--shapes": _set(Shape(tuple((d.name, d.size) for d in load.shape)).name for load in loads),
-            "--dtype": _set(load.dtype for load in loads),
+            "--modes": set_text(verification.mode_of(load.direction) for load in loads),
+            "--shapes": set_text(Shape(tuple((d.name, d.size) for d in load.shape)).name for load in loads),
+            "--dtype": set_text(load.dtype for load in loads),
             "--device": "cpu" if devices == {None} else "cuda",
-            "--no-gate": _said(not any(gate.kind == "tests" for gate in record.gates)),
+            "--no-gate": flag_text(not any(gate.kind == "tests" for gate in record.gates)),
             "--domain": record.log.partition("/")[0],
         }
 
@@ -172,21 +173,7 @@ def _measuring(asked: argparse.Namespace, chosen: selection.Selection) -> dict[s
 
 
 def _again(words: Sequence[str], logs: Path, *, brief: bool) -> tuple[str, ...]:
-    return (
-        *words,
-        *((*_BRIEF, *_BRIEF_TIMES) if brief else ()),
-        *(() if "--log" in words else ("--log",)),
-        "--logs",
-        str(logs),
-    )
-
-
-def _set(values: Iterable[str]) -> str:
-    return " ".join(sorted(set(values))) or "none"
-
-
-def _said(is_given: bool) -> str:
-    return "given" if is_given else "not given"
+    return (*words, *((*_BRIEF, *_BRIEF_TIMES) if brief else ()), *kept_in(words, logs))
 
 
 RUNNER = OpsRunner()

@@ -14,34 +14,15 @@ from benchmarks.engine.worker import EngineWorker
 from benchmarks.options import UsageError
 from evidence.errors import UnknownNameError
 from evidence.readings import Quantity, process_values
-from evidence.schema import AccuracyDetail, Failed, Passed, Record, Timed, TokensDetail
+from evidence.schema import AccuracyDetail, Failed, Passed, Record, Timed
 from evidence.store import Loaded, Store
+from tests.benchmarks.engine.listening import PROOF, Listener
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 pytest.importorskip("torchao")
 
 COMMON = ("--model", "tiny", "--dtype", "fp32", "--device", "cpu", "--scale", "small", "--agreement", "0.001")
-PROOF = Passed(
-    gate="parity",
-    source="transformers",
-    phase="before",
-    seeds=(1,),
-    detail=TokensDetail(compared=1, agreed=1, prompts=1, prompts_equal=1, controls=(), divergences=()),
-)
-
-
-class Listener:
-    """A session that lets everything begin and keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.told: list[protocol.Message] = []
-
-    def hear(self) -> str:
-        return protocol.GO
-
-    def say(self, message: protocol.Message) -> None:
-        self.told.append(message)
 
 
 def working(words: tuple[str, ...]) -> tuple[EngineWorker, Listener]:

@@ -14,33 +14,14 @@ from benchmarks.engine.preparation import Prepared
 from benchmarks.engine.quantization import Coverage
 from benchmarks.engine.study import continuous
 from benchmarks.engine.worker import EngineWorker
-from evidence.schema import Crashed, Failed, Passed, TokensDetail
+from evidence.schema import Crashed, Failed, Passed
 from evidence.store import Loaded, Store
+from tests.benchmarks.engine.listening import PROOF, Listener
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 WORDS = ("--study", "continuous", "--arm", "continuous", "--model", "tiny", "--dtype", "fp32", "--device", "cpu")
-PROOF = Passed(
-    gate="parity",
-    source="transformers",
-    phase="before",
-    seeds=(1,),
-    detail=TokensDetail(compared=1, agreed=1, prompts=1, prompts_equal=1, controls=(), divergences=()),
-)
-
-
-class Listener:
-    """A session that lets everything begin and keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.told: list[protocol.Message] = []
-
-    def hear(self) -> str:
-        return protocol.GO
-
-    def say(self, message: protocol.Message) -> None:
-        self.told.append(message)
 
 
 def job(phase: str, *, proof: Passed | None = PROOF) -> protocol.Job:

@@ -105,6 +105,15 @@ SCHEME = Feature(
     obstacles_on_cpu=quantization.OBSTACLES_ON_CPU,
     outputs="may-differ",
 )
+FUSED_QK_NORM = Feature(
+    switch="fused-qk-norm",
+    about="an attention layer's queries and keys are normalised by one launch of this project's kernel",
+    mechanism="fused_qk_norms",
+    engaged_by=None,
+    devices=("cuda",),
+    obstacle="the kernel is compiled for an accelerator; what interprets it on a processor is not to be timed",
+    outputs="may-differ",
+)
 _IN_PROCESS = (
     BATCHING,
     CUDA_GRAPHS,
@@ -115,6 +124,7 @@ _IN_PROCESS = (
     CPU_OFFLOAD,
     CACHE_SHARE,
     SCHEME,
+    FUSED_QK_NORM,
 )
 CLIENT = Feature(
     switch="client",

@@ -11,6 +11,7 @@ from pathlib import Path
 from benchmarks import ROOT, capture, privacy
 from benchmarks.capture import Probed
 from benchmarks.engine import accuracy, environments, parity
+from benchmarks.engine.features import FUSED_QK_NORM, Feature
 from benchmarks.engine.selection import WORKER, Selection
 from benchmarks.engine.study import TRANSFORMERS, EngineName, Side
 from benchmarks.options import UnsuitableError
@@ -59,13 +60,19 @@ _OF_ENGINE: Mapping[EngineName, tuple[str, ...]] = {
     "vllm": ("engines/vllm.py",),
     "vllm-server": (*_CLIENT, "engines/vllm.py", "engines/vllm_bench.py", "engines/vllm_server.py"),
 }
+_OF_FEATURE: Mapping[Feature, tuple[str, ...]] = {
+    FUSED_QK_NORM: ("benchmarks/engine/qk_norm.py", "benchmarks/ops/kernels/qk_norm.py"),
+}
 
 
 def measured_paths(selection: Selection) -> tuple[str, ...]:
     """Return this repository's files that a measurement depends on."""
     study = selection.study.name.replace("-", "_") + ".py"
-    engines = {path for side in selection.arrangement.sides for path in _OF_ENGINE[side.engine]}
-    return tuple(f"benchmarks/engine/{path}" for path in (*_MEASURED, *sorted(engines), f"studies/{study}"))
+    sides = selection.arrangement.sides
+    engines = {path for side in sides for path in _OF_ENGINE[side.engine]}
+    own = (f"benchmarks/engine/{path}" for path in (*_MEASURED, *sorted(engines), f"studies/{study}"))
+    features = dict.fromkeys(feature for side in sides for feature in side.features)
+    return (*own, *(path for feature in features for path in _OF_FEATURE.get(feature, ())))
 
 
 def _sharing(selection: Selection) -> tuple[str, ...]:

@@ -5,10 +5,11 @@ An arm's logits are read here, while the model still has its own kind of attenti
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.engine import accuracy, models, quantization
+from benchmarks.engine import accuracy, models, qk_norm, quantization
 from benchmarks.engine.accuracy import Compared
 from benchmarks.engine.engines import Limits
 from benchmarks.engine.quantization import Coverage
@@ -39,11 +40,16 @@ class Prepared:
         return max(0, total_bytes - max(0, peak_bytes - cache_bytes)) // self.cache_bytes_a_token
 
 
-def prepare_model(model: models.Model, dtype: str, device: str, scheme: str, *, is_assessed: bool) -> Prepared:
+def prepare_model(
+    model: models.Model, dtype: str, device: str, scheme: str, *, is_assessed: bool, is_fused: bool = False
+) -> Prepared:
     """Build a model, put the scheme on it, and compare it with what it was if that is asked for.
+
+    An engine that fuses norms does so itself when it is opened; `is_fused` has them fused for the comparison too.
 
     Raises:
         NotFiniteError: its logits are no numbers.
+        UnexpectedAttentionError: norms are to be fused, and the model's attention is not the one that can be.
     """
     built = models.build(model, dtype, device)
     weights = models.fingerprint(built)
@@ -53,7 +59,8 @@ def prepare_model(model: models.Model, dtype: str, device: str, scheme: str, *, 
         in_fp32 = accuracy.read_in_fp32(built, these)
         before = accuracy.assess(built, in_fp32, these)
         quantization.quantize(built, scheme, device)
-        compared = Compared(before, accuracy.assess(built, in_fp32, these))
+        with qk_norm.fused(built) if is_fused else contextlib.nullcontext():
+            compared = Compared(before, accuracy.assess(built, in_fp32, these))
     else:
         quantization.quantize(built, scheme, device)
     return Prepared(built, weights, quantization.coverage(built), compared, quantization.memory_bytes(built))

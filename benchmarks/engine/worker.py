@@ -25,7 +25,7 @@ from benchmarks.conversation import Conversation
 from benchmarks.engine import accuracy, models, parity, timeline
 from benchmarks.engine.engines import Engine, EngineError, Limits
 from benchmarks.engine.engines.making import make
-from benchmarks.engine.features import SCHEME, THREADS
+from benchmarks.engine.features import FUSED_QK_NORM, SCHEME, THREADS
 from benchmarks.engine.load import Drive, HasClient, Trial, drive
 from benchmarks.engine.preparation import Prepared, prepare_model
 from benchmarks.engine.study import Asked, Side, find
@@ -131,6 +131,7 @@ class EngineWorker:
                 self._asked.device,
                 self._scheme,
                 is_assessed=self._study.is_assessed,
+                is_fused=FUSED_QK_NORM in self._side.features,
             )
         return self._prepared
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from benchmarks.engine.engines import EngineError, Limits
+from benchmarks.engine.qk_norm import FusedNorms
 from benchmarks.engine.requests import Answer, Failure, Request
 
 _COUNTED = (
@@ -31,6 +32,7 @@ _COUNTED = (
     "overlapped_steps",
     "compiled_steps",
     "wasted_tokens",
+    "fused_qk_norms",
 )
 _STOP_S = 30.0
 
@@ -43,17 +45,23 @@ class ContinuousEngine:
         self._model, self._switches = model, switches
         self._attention = model.config._attn_implementation
         self._manager: Any = None
+        self._norms: FusedNorms | None = None
 
     def open(self, limits: Limits) -> None:
         """Make the cache, compile and record what is to be, and start the loop.
 
         Raises:
             EngineError: the manager refuses.
+            UnexpectedAttentionError: norms are to be fused, and the model's attention is not the one that can be.
         """
         from transformers import GenerationConfig
 
         tokens = self._switches["chunk-tokens"]
         config = _config(self._switches, limits, limits.batch_tokens if tokens == "workload" else int(tokens))
+        if self._switches["fused-qk-norm"] == "on":
+            # Before the manager is made: a kernel must be compiled when it is recorded into a graph.
+            self._norms = FusedNorms(self._model)
+            self._norms.compile(config.max_batch_tokens)
         generation = GenerationConfig(max_new_tokens=limits.longest, do_sample=False, eos_token_id=-1, pad_token_id=0)
         try:
             self._manager = self._model.init_continuous_batching(
@@ -62,7 +70,7 @@ class ContinuousEngine:
             self._manager.warmup()
         except (RuntimeError, ValueError, ImportError) as error:
             raise EngineError(f"{type(error).__name__}: {error}") from error
-        self._watched = _Watch(self._manager.batch_processor)
+        self._watched = _Watch(self._manager.batch_processor, self._norms)
         self._manager.start()
 
     def submit(self, requests: Sequence[Request]) -> None:
@@ -100,7 +108,10 @@ class ContinuousEngine:
 
     def counters(self) -> Mapping[str, int]:
         """Return what fired since the loop was started."""
-        return {name: self._watched.counts[name] for name in _COUNTED}
+        counts = self._watched.counts
+        computed = 0 if self._norms is None else self._norms.calls
+        fused = {"fused_qk_norms": counts["fused_qk_norms"] + computed}
+        return {name: counts[name] for name in _COUNTED} | fused
 
     def settings(self) -> Mapping[str, str]:
         """Return the configuration as the manager resolved it."""
@@ -128,6 +139,9 @@ class ContinuousEngine:
                 self._manager.stop(block=True, timeout=_STOP_S, hard_stop=True)
             self._manager.destroy()
             self._manager = None
+        if self._norms is not None:
+            self._norms.close()
+            self._norms = None
         # A manager that never started leaves the model with its own kind of attention.
         if self._model.config._attn_implementation != self._attention:
             self._model.set_attn_implementation(self._attention)
@@ -158,12 +172,12 @@ def _config(switches: Mapping[str, str], limits: Limits, batch_tokens: int) -> A
 class _Watch:
     """Counts what a batch processor does. Everything here runs on the engine's thread, but for `between_steps`."""
 
-    def __init__(self, processor: Any) -> None:
+    def __init__(self, processor: Any, norms: FusedNorms | None) -> None:
         self.counts: Counter[str] = Counter()
         self.cached: dict[str, int] = {}
         """Prompt tokens that each request found in the cache when it was first admitted."""
         self.between_steps = threading.Lock()
-        self._processor = processor
+        self._processor, self._norms = processor, norms
         self._seen: set[str] = set()
         self._in_flight = 0
         _wrap(processor, "prepare_next_batch", self._prepare)
@@ -260,7 +274,9 @@ class _Watch:
 
     def _find_graph(self, original: Callable[..., Any]) -> Any:
         graph = original()
-        self.counts["graph_replays"] += graph is not None
+        if graph is not None:
+            self.counts["graph_replays"] += 1
+            self.counts["fused_qk_norms"] += 0 if self._norms is None else self._norms.recorded
         return graph
 
     def _keep_graph(self, original: Callable[..., Any], graph: Any) -> Any:

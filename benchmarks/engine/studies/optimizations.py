@@ -13,6 +13,7 @@ from benchmarks.engine.features import (
     CHUNK_TOKENS,
     COMPILE,
     CUDA_GRAPHS,
+    FUSED_QK_NORM,
     PREFIX_SHARING,
     SCHEME,
 )
@@ -55,12 +56,15 @@ def _arms(asked: Asked) -> Mapping[str, Mapping[str, str]]:
     prefix = {PREFIX_SHARING.switch: "on"}
     chunks = {CHUNK_TOKENS.switch: "128" if asked.scale == "small" else "512"}
     graphs, overlap = {CUDA_GRAPHS.switch: "on"}, {ASYNC_BATCHING.switch: "on"}
+    norms = {FUSED_QK_NORM.switch: "on"}
     found: dict[str, Mapping[str, str]] = {
         "cuda-graphs": graphs,
         "async-batching": overlap,
         "prefix-sharing": prefix,
         "chunk-tokens": chunks,
+        "fused-qk-norm": norms,
         "int8-weight-only": _INT8,
+        "graphs-and-qk-norm": {**graphs, **norms},
         "prefix-and-chunks": {**prefix, **chunks},
         "prefix-and-int8": {**prefix, **_INT8},
         "all-exact": {**graphs, **overlap, **prefix},

@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
@@ -23,6 +23,8 @@ DOCS = "docs"
 
 _LOCATION = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_COMMON_DIR")
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_ABSENT = b"000000"
+"""The mode of what a tree does not have."""
 _SCP_ADDRESS = re.compile(r"(?:[^@/:]+@)?([^/:@]+\.[^/:@]+):(?!//)(.+)")
 
 
@@ -125,8 +127,55 @@ class Repository:
         Raises:
             RepositoryError: there is no such commit here.
         """
-        listed = _git(self.root, "ls-tree", "-r", "-z", "--full-tree", _checked(commit))
-        return _digest(_entry(entry, (0, 2)) for entry in listed.split(b"\0") if entry)
+        found = self.commit_trees_sha256((_checked(commit),))
+        if commit not in found:
+            raise RepositoryError(f"there is no commit {commit} here")
+        return found[commit]
+
+    def commit_trees_sha256(self, commits: Collection[str]) -> dict[str, str]:
+        """Return that digest of each of some commits that is here, in two calls of git for all of them.
+
+        git says how each tree differs from the one before it, and the first from the empty one: trees of one
+        repository have most of their files in common.
+        """
+        trees = self._trees_of(commits)
+        order = list(dict.fromkeys(trees.values()))
+        changes = self._changes(order)
+        files: dict[bytes, bytes] = {}
+        digests: dict[str, str] = {}
+        for tree in order:
+            for path, what in changes.get(tree, ()):
+                if what is None:
+                    del files[path]
+                else:
+                    files[path] = what
+            digests[tree] = _digest(files.items())
+        return {commit: digests[tree] for commit, tree in trees.items()}
+
+    def _trees_of(self, commits: Collection[str]) -> dict[str, str]:
+        """Return the top tree of each of some commits that is here, by their dates: neighbours differ least."""
+        asked = "".join(f"{commit}\n" for commit in commits if _COMMIT.fullmatch(commit)).encode()
+        form = ("--no-walk=sorted", "--ignore-missing", "--stdin", "--format=%H %T")
+        lines = _git(self.root, "rev-list", *form, stdin=asked).decode().splitlines() if asked else ()
+        return dict(line.split() for line in lines if not line.startswith("commit "))
+
+    def _changes(self, trees: Sequence[str]) -> dict[str, list[tuple[bytes, bytes | None]]]:
+        """Return what sets each tree apart from the one before it: paths with mode and blob, None for one it lacks."""
+        if not trees:
+            return {}
+        pairs = zip((_empty_tree(trees[0]), *trees), trees, strict=False)
+        wanted = "".join(f"{before} {tree}\n" for before, tree in pairs).encode()
+        form = ("-r", "-z", "--no-renames", "--ignore-submodules=none")
+        told = iter(_git(self.root, "diff-tree", "--stdin", *form, stdin=wanted).split(b"\0"))
+        found: dict[str, list[tuple[bytes, bytes | None]]] = {}
+        changes = found.setdefault(trees[0], [])
+        for head, path in zip(told, told, strict=False):
+            *begun, change = head.split(b"\n")
+            if begun:  # lines that name two trees each; what follows sets the last pair apart
+                changes = found.setdefault(begun[-1].split()[1].decode(), [])
+            _, mode, _, blob, _ = change.split(b" ")
+            changes.append((path, None if mode == _ABSENT else mode + b" " + blob))
+        return found
 
     def work_tree_sha256(self) -> str:
         """Return the same digest of what a commit of everything would hold now: tracked and untracked, not ignored.
@@ -150,7 +199,8 @@ class Repository:
             }
             _git(self.root, "add", "--all", "--", ":(top)", f":(top,exclude){DOCS}", variables=aside)
             listed = _git(self.root, "ls-files", "--stage", "-z", "--full-name", ":(top)", variables=aside)
-        return _digest(_entry(entry, (0, 1)) for entry in listed.split(b"\0") if entry)
+        staged = (line.partition(b"\t") for line in listed.split(b"\0") if line)
+        return _digest((path, head.rpartition(b" ")[0]) for head, _, path in staged)
 
     def file_at(self, commit: str, path: str) -> bytes | None:
         """Return the bytes of a file as of a commit; None if either is not there."""
@@ -240,19 +290,17 @@ def _checked(commit: str) -> str:
     return commit
 
 
-def _entry(listed: bytes, columns: tuple[int, int]) -> bytes | None:
-    """Turn one line of git into `mode blob-id path`; None for a file below docs/."""
-    head, _, path = listed.partition(b"\t")
-    if path.startswith(f"{DOCS}/".encode()):
-        return None
-    words = head.split(b" ")
-    return b" ".join((words[columns[0]], words[columns[1]], path))
+def _empty_tree(like: str) -> str:
+    """Return the id of the tree without files, in a repository whose ids are as long as another."""
+    algorithm = "sha1" if len(like) == 40 else "sha256"
+    return hashlib.new(algorithm, b"tree 0\0", usedforsecurity=False).hexdigest()
 
 
-def _digest(entries: Iterable[bytes | None]) -> str:
-    """Return the sha256 over the sorted lines, each ended by a line feed."""
-    lines = sorted(entry for entry in entries if entry is not None)
-    return hashlib.sha256(b"".join(line + b"\n" for line in lines)).hexdigest()
+def _digest(files: Iterable[tuple[bytes, bytes]]) -> str:
+    """Return the sha256 over the sorted lines `mode blob-id path` of files outside docs/, given by path."""
+    docs = f"{DOCS}/".encode()
+    lines = sorted([what + b" " + path for path, what in files if not path.startswith(docs)])
+    return hashlib.sha256(b"".join([line + b"\n" for line in lines])).hexdigest()
 
 
 def _git(folder: Path, *arguments: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None) -> bytes:

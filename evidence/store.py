@@ -23,7 +23,6 @@ from pydantic import ValidationError
 from evidence import ledger
 from evidence.errors import EvidenceError, RecordError, UnknownNameError
 from evidence.schema import Cell, Record, Timed, gate_holds, log_date, series
-from evidence.schema.leaves import leaves
 from evidence.schema.text import dump, parse, read
 
 RECORD_NAME = "record.json"
@@ -60,14 +59,9 @@ class Loaded:
     record: Record
     sha256: str
     size: int
-    _texts: Sequence[str] | None = field(default=None, repr=False, compare=False)
-    """Found while it was read; a record that is kept is looked through again."""
+    texts: Sequence[str] = field(repr=False, compare=False)
+    """Every text in it, in no order."""
     _made: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
-
-    @property
-    def texts(self) -> Sequence[str]:
-        """Every text in it, in no order."""
-        return leaves(self.record)[0] if self._texts is None else self._texts
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what `make` makes of the record, made once for each key: a record never changes."""
@@ -104,6 +98,7 @@ class Store:
     def __init__(self, root: Path, *, cached: int = 256) -> None:
         """Point at a directory; nothing is read before it is asked for. `cached` records are kept in memory."""
         self.root = root
+        self._cached = cached
         self._load = functools.lru_cache(maxsize=cached)(self._read)
 
     @functools.cached_property
@@ -146,14 +141,15 @@ class Store:
         return log in self._scan[0]
 
     def __iter__(self) -> Iterator[Loaded | Problem]:
-        """Load every record once, in order of name, without keeping any."""
+        """Load every record once, in order of name."""
         return self.stream(self.entries)
 
     def stream(self, entries: Iterable[Entry]) -> Iterator[Loaded | Problem]:
-        """Load some records once, in the order given, without keeping any."""
+        """Load some records once, in the order given; they are kept only if all of the store fit into memory."""
+        load = self._load if len(self.entries) <= self._cached else self._read
         for entry in entries:
             try:
-                yield self._read(entry, keeps_texts=True)
+                yield load(entry)
             except RecordError as error:
                 yield Problem(entry.path, error.line, error.pointer, error.message, error.fix, error)
 
@@ -187,14 +183,14 @@ class Store:
         """
         return self.load(self.series_of(name)[-1].log)
 
-    def _read(self, entry: Entry, *, keeps_texts: bool = False) -> Loaded:
+    def _read(self, entry: Entry) -> Loaded:
         try:
             with open(entry.path, "rb") as stream:  # noqa: PTH123 - hot
                 data = stream.read()
         except OSError as error:
             raise RecordError(f"cannot be read: {error.strerror}", fix=_READABLE) from None
         record, texts = read(data)
-        return Loaded(entry, record, hashlib.sha256(data).hexdigest(), len(data), texts if keeps_texts else None)
+        return Loaded(entry, record, hashlib.sha256(data).hexdigest(), len(data), texts)
 
 
 def _run_of(log: str) -> int:

@@ -65,6 +65,7 @@ from evidence.schema import (
     Work,
     series,
 )
+from evidence.schema.leaves import leaves
 from evidence.store import Entry, Loaded, Store, save
 
 STARTED = datetime(2026, 9, 1, 10, 0, tzinfo=UTC)
@@ -693,7 +694,7 @@ def loaded(value: Record, folder: Path, artifacts: Mapping[str, bytes] | None = 
 
 def held(value: Record) -> Loaded:
     """A record as if it had been read, without a file."""
-    return Loaded(Entry(value.log, Path("record.json")), value, DIGEST, 1024)
+    return Loaded(Entry(value.log, Path("record.json")), value, DIGEST, 1024, leaves(value)[0])
 
 
 def loader(*records: Record) -> Callable[[str], Loaded]:

@@ -22,14 +22,14 @@ from evidence import documents, ledger, pictures
 from evidence.book import Book, Unrenderable
 from evidence.checker.facts import Facts
 from evidence.checker.ignores import Ignore, Settings, document_waivers, page_waivers, read_settings, waivers_of
-from evidence.checker.memory import Memory
+from evidence.checker.memory import Memory, Tree
 from evidence.diagnostics import Finding, Location, Severity
 from evidence.documents import STALE, Documents, Holding
 from evidence.errors import EvidenceError, LedgerError
 from evidence.pictures import Pictures
 from evidence.project import Project
-from evidence.repository import Repository, RepositoryError
-from evidence.schema import Gate, log_date
+from evidence.repository import Repository
+from evidence.schema import Gate, GitSource, Record, log_date
 from evidence.schema.claims import Status
 from evidence.schema.places import line_of, pointer_of
 from evidence.store import RECORD_NAME, Loaded, Problem, Store
@@ -85,7 +85,6 @@ class Corpus:
         """Texts of records that are known to hold nothing private."""
         self._facts: Facts | None = None
         self._told: set[str] = set()
-        self._trees: dict[str, str | None] = {}
         self._last_text: tuple[Path, str] | None = None
         self._last_file: tuple[str, bytes | None] | None = None
 
@@ -101,6 +100,11 @@ class Corpus:
     def remember(self, loaded: Loaded) -> None:
         """Keep of a record what rules over the whole store need."""
         self.memory.add(loaded)
+        self.memory.trees[loaded.entry.log] = tuple(
+            Tree(index, source.name, source.commit, source.commit_tree_sha256 if source.tree_sha256 else None)
+            for index, source in self.trees_here(loaded.record)
+            if source.commit is not None
+        )
         series = loaded.entry.series
         self.gates_before = self._gates.get(series)
         self._gates[series] = (loaded.entry.log, loaded.record.gates)
@@ -180,18 +184,26 @@ class Corpus:
         return Repository.find(self.project.root)
 
     @functools.cached_property
+    def head(self) -> str | None:
+        """The commit that is checked out; None before the first one, or where git cannot be asked."""
+        return self.repository.commit() if self.repository else None
+
+    @functools.cached_property
     def history(self) -> frozenset[str]:
         """Every commit that a branch, tag or HEAD reaches; empty where git cannot be asked."""
         return self.repository.history() if self.repository else frozenset()
 
-    def tree_of(self, commit: str) -> str | None:
-        """Return the digest of a commit's tree, asked for once; None if it is not here."""
-        if commit not in self._trees:
-            try:
-                self._trees[commit] = self.repository.commit_tree_sha256(commit) if self.repository else None
-            except RepositoryError:
-                self._trees[commit] = None
-        return self._trees[commit]
+    def is_here(self, record: Record, source: GitSource) -> bool:
+        """Whether a source of a record is a work tree of this repository."""
+        if source.repository is None or (record.provenance is not None and source.name == record.provenance.source):
+            return True
+        return self.address is not None and source.repository.removesuffix(".git") == self.address.removesuffix(".git")
+
+    def trees_here(self, record: Record) -> Iterator[tuple[int, GitSource]]:
+        """Yield the sources of a record that are work trees of this repository, each with its number."""
+        for index, source in enumerate(record.sources):
+            if isinstance(source, GitSource) and self.is_here(record, source):
+                yield index, source
 
     @functools.cached_property
     def address(self) -> str | None:
@@ -330,7 +342,7 @@ class Corpus:
     def before(self, path: Path) -> str:
         """Return a file's text where this branch left its base, else in the last commit; empty where neither has it."""
         repository = self.repository
-        head = repository.commit() if repository else None
+        head = self.head
         if repository is None or head is None or not path.resolve().is_relative_to(repository.root):
             return ""
         base = repository.resolve(self.base) if self.base else None

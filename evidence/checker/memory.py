@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from typing import NamedTuple
 
 from evidence.readings import processes_of
 from evidence.schema import Imported, Record, series
@@ -12,6 +13,17 @@ from evidence.standing import Outline, outline_of
 from evidence.store import Loaded
 
 _LEAST_VALUES = 6
+
+
+class Tree(NamedTuple):
+    """What a record says of a commit that it was measured at."""
+
+    number: int
+    """Of the source, among those of its record."""
+    source: str
+    commit: str
+    sha256: str | None
+    """Digest of its files; None if those that were measured, or its own, could not be digested."""
 
 
 @dataclass(slots=True)
@@ -40,6 +52,9 @@ class Memory:
     """Logs that a later one of their own series names as replaced by it."""
     partial: set[str] = field(default_factory=set)
     """Logs with a gate that ran on a selection only."""
+
+    trees: dict[str, tuple[Tree, ...]] = field(default_factory=dict)
+    """Log -> the commits of this repository that it was measured at."""
 
     def add(self, loaded: Loaded) -> None:
         """Keep what is needed of a record."""

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evidence.repository import Repository, RepositoryError, public_address
@@ -41,6 +41,65 @@ def test_the_digest_is_over_sorted_lines_of_mode_blob_and_path(repository):
         f"100644 {git(repository.root, 'hash-object', name).strip()} {name}\n" for name in (".gitignore", "source.py")
     )
     assert repository.commit_tree_sha256(made) == hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def listed_sha256(root: Path, made: str) -> str:
+    """The same digest by another way: git lists the one tree."""
+    lines = (line.partition("\t") for line in git(root, "ls-tree", "-r", "-z", made).split("\0") if line)
+    entries = (f"{head.split()[0]} {head.split()[2]} {path}\n" for head, _, path in lines)
+    kept = sorted(entry for entry in entries if not entry.split(" ", 2)[2].startswith("docs/"))
+    return hashlib.sha256("".join(kept).encode()).hexdigest()
+
+
+@pytest.fixture
+def commits(repository) -> list[str]:
+    """Commits that add, edit, move and remove files, change modes and kinds, and docs alone; one holds nothing."""
+    root = repository.root
+    made = [commit(root)]
+    (root / "docs" / "page.md").write_text("another page\n")
+    made.append(commit(root))
+    (root / "a b\n.txt").write_text("odd name")
+    (root / "deep" / "er").mkdir(parents=True)
+    (root / "source.py").rename(root / "deep" / "er" / "source.py")
+    made.append(commit(root))
+    (root / "a b\n.txt").chmod(0o755)
+    (root / "deep" / "er" / "source.py").unlink()
+    (root / "deep" / "er" / "source.py").symlink_to("elsewhere")
+    made.append(commit(root))
+    git(root, "rm", "--quiet", "-r", ".")
+    git(root, "update-index", "--add", "--cacheinfo", f"160000,{made[0]},module")
+    git(root, "commit", "--quiet", "--message", "a submodule")
+    made.append(git(root, "rev-parse", "HEAD").strip())
+    git(root, "rm", "--quiet", "--cached", "module")
+    made.append(commit(root))
+    return made
+
+
+@given(data=st.data())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15, deadline=None)
+def test_digests_asked_for_together_are_those_asked_for_alone(repository, commits, data):
+    asked = data.draw(st.lists(st.sampled_from([*commits, "0" * 40, "HEAD"]), max_size=9))
+    found = repository.commit_trees_sha256(asked)
+    assert found == {made: listed_sha256(repository.root, made) for made in asked if made in commits}
+    for made, digest in found.items():
+        assert repository.commit_tree_sha256(made) == digest
+
+
+def test_a_repository_of_longer_ids_has_digests_too(tmp_path):
+    git(tmp_path, "init", "--quiet", "--object-format=sha256")
+    (tmp_path / "source.py").write_text("x = 1\n")
+    made = commit(tmp_path)
+    assert Repository(tmp_path).commit_trees_sha256((made,)) == {made: listed_sha256(tmp_path, made)}
+
+
+def test_a_shallow_clone_has_the_digests_of_the_commits_that_are_there(repository, commits, tmp_path):
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "--quiet", "--depth=2", f"file://{repository.root}", str(clone))
+    there = commits[-2:]
+    found = Repository(clone).commit_trees_sha256(commits)
+    assert found == {made: listed_sha256(repository.root, made) for made in there}
+    with pytest.raises(RepositoryError, match="there is no commit"):
+        Repository(clone).commit_tree_sha256(commits[0])
 
 
 def test_a_clean_tree_has_the_digest_of_its_commit(repository):

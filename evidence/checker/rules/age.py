@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from evidence.checker.ages import Limits
 from evidence.checker.corpus import Corpus
 from evidence.checker.registry import corpus_rule
-from evidence.checker.rules.environment import is_here, trees
 from evidence.diagnostics import Finding
 from evidence.errors import EvidenceError
 from evidence.repository import RepositoryError
@@ -55,12 +54,11 @@ def _exceeded(corpus: Corpus, loaded: Loaded, limits: Limits) -> str:
         return f"{loaded.entry.log} was measured {days} days ago, and the policy allows {limits.days}"
     if limits.commits is None or corpus.repository is None:
         return ""
-    for _, source in trees(loaded.record):
-        if is_here(corpus, loaded.record, source):
-            commits = _commits(corpus, source)
-            if commits > limits.commits:
-                message = f"{commits} commits have touched what {loaded.entry.log} measured, and the policy allows"
-                return f"{message} {limits.commits}"
+    for _, source in corpus.trees_here(loaded.record):
+        commits = _commits(corpus, source)
+        if commits > limits.commits:
+            message = f"{commits} commits have touched what {loaded.entry.log} measured, and the policy allows"
+            return f"{message} {limits.commits}"
     return ""
 
 

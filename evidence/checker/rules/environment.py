@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from evidence.checker.corpus import Corpus, Fault
 from evidence.checker.facts import Facts, Window
+from evidence.checker.memory import Tree
 from evidence.checker.private import kinds_in, private_text
-from evidence.checker.registry import mark, record_rule
+from evidence.checker.registry import corpus_rule, mark, record_rule
 from evidence.diagnostics import Finding, Location, Severity
 from evidence.readings import Condition, conditions_of
 from evidence.schema import Arm, DeviceConditions, GitSource, Host, Record, Stack
@@ -235,10 +236,12 @@ def unknown_commit(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     Push the branch that holds the commit, or measure a commit that will stay.
     """
     faults = []
-    for index, source in trees(loaded.record):
+    for index, source in enumerate(loaded.record.sources):
+        if not isinstance(source, GitSource):
+            continue
         if source.commit is None:
             faults.append(Fault(f"source {source.name!r} has no commit", ("sources", index, "commit")))
-        elif not is_here(corpus, loaded.record, source):
+        elif not corpus.is_here(loaded.record, source):
             continue
         elif corpus.repository is None:
             yield from corpus.tell_once("could not check commits: git cannot be asked here", "run the check in a clone")
@@ -251,20 +254,8 @@ def unknown_commit(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
     yield from corpus.fault(loaded, faults)
 
 
-def trees(record: Record) -> Iterator[tuple[int, GitSource]]:
-    """Yield the sources of a record that are git work trees, each with its number."""
-    return ((index, source) for index, source in enumerate(record.sources) if isinstance(source, GitSource))
-
-
-def is_here(corpus: Corpus, record: Record, source: GitSource) -> bool:
-    """Whether a source is a work tree of this repository."""
-    if source.repository is None or (record.provenance is not None and source.name == record.provenance.source):
-        return True
-    return corpus.address is not None and source.repository.removesuffix(".git") == corpus.address.removesuffix(".git")
-
-
-@record_rule("EV107", "source-mismatch")
-def source_mismatch(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
+@corpus_rule("EV107", "source-mismatch")
+def source_mismatch(corpus: Corpus) -> Iterator[Finding]:
     """The recorded commit holds other files than the record says.
 
     ## What it checks
@@ -277,18 +268,24 @@ def source_mismatch(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     ## How to fix it
     Measure again from a checkout of the commit.
     """
-    return corpus.fault(loaded, _mismatches(loaded.record, corpus))
+    held = {log: trees for log, trees in corpus.memory.trees.items() if not corpus.is_set_aside(log)}
+    told = {tree.commit for trees in held.values() for tree in trees} & corpus.history
+    if corpus.repository is None or not told:
+        return
+    digests = corpus.repository.commit_trees_sha256(told)
+    for log, trees in held.items():
+        faults = [_mismatch(tree, digests.get(tree.commit)) for tree in trees if tree.commit in told]
+        if any(faults):
+            yield from corpus.fault(corpus.store.load(log), filter(None, faults))
 
 
-def _mismatches(record: Record, corpus: Corpus) -> Iterator[Fault]:
-    for index, source in trees(record):
-        if source.commit is None or not is_here(corpus, record, source) or source.commit not in corpus.history:
-            continue
-        if source.commit_tree_sha256 is None or source.tree_sha256 is None:
-            yield Fault(f"source {source.name!r} has no digest to check its commit by", ("sources", index))
-        elif source.commit_tree_sha256 != corpus.tree_of(source.commit):
-            message = f"commit {source.commit[:12]} of source {source.name!r} holds other files than were recorded"
-            yield Fault(message, ("sources", index, "commit_tree_sha256"))
+def _mismatch(tree: Tree, digest: str | None) -> Fault | None:
+    if tree.sha256 is None:
+        return Fault(f"source {tree.source!r} has no digest to check its commit by", ("sources", tree.number))
+    if tree.sha256 == digest:
+        return None
+    message = f"commit {tree.commit[:12]} of source {tree.source!r} holds other files than were recorded"
+    return Fault(message, ("sources", tree.number, "commit_tree_sha256"))
 
 
 @record_rule("EV108", "stale-source", Severity.WARNING)
@@ -310,13 +307,12 @@ def stale_source(loaded: Loaded, corpus: Corpus) -> Iterator[Finding]:
         return
     root = corpus.repository.root if corpus.repository else corpus.project.root
     faults = []
-    for index, source in trees(loaded.record):
-        if is_here(corpus, loaded.record, source):
-            for at, path in enumerate(source.paths):
-                digest = corpus.digest(f"{root}/{path.path}")
-                if digest != path.sha256:
-                    how = "is gone" if digest is None else "has changed"
-                    faults.append(Fault(f"{path.path} {how} since it was measured", ("sources", index, "paths", at)))
+    for index, source in corpus.trees_here(loaded.record):
+        for at, path in enumerate(source.paths):
+            digest = corpus.digest(f"{root}/{path.path}")
+            if digest != path.sha256:
+                how = "is gone" if digest is None else "has changed"
+                faults.append(Fault(f"{path.path} {how} since it was measured", ("sources", index, "paths", at)))
     severity = Severity.ERROR if corpus.options.is_release else None
     yield from corpus.fault(loaded, faults, severity=severity)
 

@@ -219,7 +219,7 @@ def ledger_rewritten(corpus: Corpus) -> Iterator[Finding]:
     now = _entries(text)
     if now is None:
         return
-    commits = {"the last commit": repository.commit()}
+    commits = {"the last commit": corpus.head}
     if corpus.base is not None:
         head, base = commits["the last commit"], repository.resolve(corpus.base)
         parted = repository.merge_base(head, base) if head and base else None

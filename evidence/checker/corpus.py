@@ -13,7 +13,7 @@ import functools
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -117,13 +117,15 @@ class Corpus:
     def prepare(self) -> None:
         """Read what every share of the pass needs, so that no process reads it anew."""
         _ = self.book, self.pinned, self.ledger, self.newest, self.rerun, self.history, self.address
+        self._read_early(lambda: self.pages, lambda: self.documents)
 
     def read_ahead(self) -> None:
-        """Read what rules over the whole need beside records, while others read those.
+        """Evaluate what is claimed, while others read records."""
+        self._read_early(lambda: self.book.findings)
 
-        What is wrong with it is for the rules to say, each of which asks again.
-        """
-        for read in (lambda: self.pages, lambda: self.documents, lambda: self.book.findings):
+    def _read_early(self, *reads: Callable[[], object]) -> None:
+        """Read what rules over the whole will ask for: what is wrong with it is for them to say, who ask again."""
+        for read in reads:
             with contextlib.suppress(Exception):
                 read()
 

@@ -1,7 +1,9 @@
 """Owns the pass over the records: each is read once and every record rule applied to it, in one process or several.
 
 A series stays in one process, because rules compare a log with the one before it. What a process remembers of its share
-is merged, so that a report is the same however many there were. A process that does not end well is a finding.
+is merged, so that a report is the same however many there were. Rules over the whole that need nothing of that are
+applied by the last process after its share, while the first evaluates what is claimed. A process that does not end well
+is a finding.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import gc
 import os
 import pickle
 import signal
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,10 +32,8 @@ CRASHED = "EV901"
 _LAST_RESORT = "EV001"
 """The rule that takes every record that cannot be loaded and that no other rule owns."""
 _MOST_PROCESSES = 4
-_WORTH_A_PROCESS = 500
-"""Records that take as long as starting a process and taking over what it found."""
-_RECORDS_OF_A_PAGE = 2
-"""Records that take as long as reading a page, or evaluating a claim or table."""
+_WORTH_A_PROCESS = 20
+"""Records that take longer than starting a process and taking over what it found."""
 
 Found: TypeAlias = list[tuple[str, Finding]]
 """Codes with what their rules found."""
@@ -53,30 +54,36 @@ class _Rules:
     applied: tuple[Rule, ...]
     standing: tuple[Rule, ...]
     """Those of them that are applied to logs that are not to be cited too."""
+    apart: tuple[Rule, ...]
+    """Those over the whole that need nothing of what the pass remembers."""
 
 
-def over_records(owners: Iterable[Rule], applied: Iterable[Rule], corpus: Corpus) -> Found:
+def over_records(owners: Iterable[Rule], applied: Iterable[Rule], apart: Iterable[Rule], corpus: Corpus) -> Found:
     """Apply rules to every record of the store. Of a record that does not load nothing is said but why.
 
     Args:
         owners: The rules that take records that do not load.
         applied: The rules over records that do.
-        corpus: What is checked; it remembers of the records what rules over the whole need.
+        apart: Rules over the whole that need nothing of what the corpus remembers of the records.
+        corpus: What is checked; it remembers of the records what other rules over the whole need.
     """
     by_rank = sorted(owners, key=lambda rule: rule.code == _LAST_RESORT)
-    chosen = _Rules(tuple(by_rank), tuple(applied), tuple(rule for rule in applied if rule.stands))
+    applied = tuple(applied)
+    chosen = _Rules(tuple(by_rank), applied, tuple(rule for rule in applied if rule.stands), tuple(apart))
     found: Found = []
     for problem in corpus.store.problems:
         found.append(_unread(problem, chosen, corpus))
     entries = corpus.store.entries
-    first, *others = _shares(entries, corpus.options.processes or _processes(len(entries)), _ahead(corpus))
+    first, *others = _shares(entries, corpus.options.processes or _processes(len(entries)))
     with _without_collection():
         corpus.prepare()
-        workers = [_Worker(share, chosen, corpus) for share in others]
+        workers = [_Worker(share, chosen, corpus, is_last=share is others[-1]) for share in others]
         try:
             found += _pass(first, chosen, corpus)
             if workers:
                 corpus.read_ahead()
+            else:
+                found += over_whole(chosen.apart, corpus)
             for worker in workers:
                 found += worker.result(corpus)
         finally:
@@ -85,34 +92,39 @@ def over_records(owners: Iterable[Rule], applied: Iterable[Rule], corpus: Corpus
     return found
 
 
+def over_whole(rules: Iterable[Rule], corpus: Corpus) -> Found:
+    """Apply rules to the corpus; an exception of any kind becomes EV901, so that no crash is a pass."""
+    found: Found = []
+    for rule in rules:
+        try:
+            found += [(rule.code, finding) for finding in rule.check(corpus)]
+        except Exception as error:  # noqa: BLE001 - the check fails closed whatever a rule does
+            found.append((CRASHED, crash(rule, error, corpus.home)))
+    return found
+
+
 def _processes(records: int) -> int:
-    """Return how many processes a pass takes: no more than there are cores, or than there is work for."""
-    if not hasattr(os, "fork"):
+    """Return how many processes a pass takes: no more than there are cores, or than there is work for.
+
+    A process with threads is not forked: one of them could hold a lock that nothing in the other would give back.
+    """
+    if not hasattr(os, "fork") or threading.active_count() > 1:
         return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(_MOST_PROCESSES, cores, records // _WORTH_A_PROCESS))
 
 
-def _ahead(corpus: Corpus) -> int:
-    """Return how many records this process could read while it reads pages and evaluates what they call."""
-    return _RECORDS_OF_A_PAGE * (len(corpus.project.pages()) + len(corpus.book.ids))
-
-
-def _shares(entries: Sequence[Entry], count: int, ahead: int = 0) -> list[list[Entry]]:
-    """Part the logs into shares of about one size, each of whole series and in order of name.
-
-    The first is smaller by `ahead` records, for what its process does besides.
-    """
+def _shares(entries: Sequence[Entry], count: int) -> list[list[Entry]]:
+    """Part the logs into shares of about one size, each of whole series and in order of name."""
     if count == 1:
         return [list(entries)]
     series: dict[str, list[Entry]] = {}
     for entry in entries:
         series.setdefault(entry.series, []).append(entry)
     shares: list[list[Entry]] = [[] for _ in range(count)]
-    placed = min(ahead, len(entries) // count)
-    total = len(entries) + placed
+    placed = 0
     for logs in series.values():
-        shares[min(count - 1, placed * count // total)] += logs
+        shares[min(count - 1, placed * count // len(entries))] += logs
         placed += len(logs)
     return [sorted(share, key=lambda entry: entry.log) for share in shares]
 
@@ -148,13 +160,13 @@ def _unread(problem: Problem, rules: _Rules, corpus: Corpus) -> tuple[str, Findi
 class _Worker:
     """A process that makes a share of the pass, forked from this one: it starts with all that is read already."""
 
-    def __init__(self, share: list[Entry], rules: _Rules, corpus: Corpus) -> None:
+    def __init__(self, share: list[Entry], rules: _Rules, corpus: Corpus, *, is_last: bool) -> None:
         self._share = share
         reading, writing = os.pipe()
         self._id = os.fork()
         if self._id == 0:
             os.close(reading)
-            _work(share, rules, corpus, writing)
+            _work(share, rules, corpus, writing, is_last=is_last)
         os.close(writing)
         self._stream: IO[bytes] = open(reading, "rb")  # noqa: SIM115, PTH123 - a descriptor
         self._is_over = False
@@ -184,11 +196,13 @@ class _Worker:
         return os.waitstatus_to_exitcode(status)
 
 
-def _work(share: list[Entry], rules: _Rules, corpus: Corpus, writing: int) -> None:
+def _work(share: list[Entry], rules: _Rules, corpus: Corpus, writing: int, *, is_last: bool) -> None:
     """Make a share of the pass in a forked process, and end it: nothing of the parent's is flushed or run twice."""
     code = 1
     try:
         found = _pass(share, rules, corpus)
+        if is_last:
+            found += over_whole(rules.apart, corpus)
         with open(writing, "wb") as stream:
             pickle.dump((found, corpus.memory), stream, protocol=pickle.HIGHEST_PROTOCOL)
         code = 0

@@ -57,6 +57,8 @@ class Rule:
     """Which records that cannot be loaded are this rule's finding, because the field at fault is its field."""
     stands: bool = False
     """It is applied to logs that are not to be cited too: such a status settles what makes a log no evidence."""
+    is_apart: bool = False
+    """It is over the whole and needs nothing of what a pass over the records remembers."""
 
     @property
     def summary(self) -> str:
@@ -96,10 +98,10 @@ def record_rule(
 
 
 def corpus_rule(
-    code: str, name: str, severity: Severity = Severity.ERROR, *, waivable: bool = True
+    code: str, name: str, severity: Severity = Severity.ERROR, *, waivable: bool = True, is_apart: bool = False
 ) -> Callable[[CorpusCheck], Rule]:
-    """Make a rule of a function over the whole corpus."""
-    return lambda check: _rule(code, name, severity, waivable, check, Scope.CORPUS)
+    """Make a rule of a function over the whole corpus; one that is apart does without what the pass remembers."""
+    return lambda check: _rule(code, name, severity, waivable, check, Scope.CORPUS, is_apart=is_apart)
 
 
 def book_rule(
@@ -132,7 +134,9 @@ def _rule(
     scope: Scope,
     owns: Owns | None = None,
     stands: bool = False,
+    *,
+    is_apart: bool = False,
 ) -> Rule:
     if _CODE.fullmatch(code) is None:
         raise ValueError(f"{code!r} is not a rule code such as EV101")
-    return Rule(code, name, severity, cleandoc(check.__doc__ or ""), waivable, check, scope, owns, stands)
+    return Rule(code, name, severity, cleandoc(check.__doc__ or ""), waivable, check, scope, owns, stands, is_apart)

@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evidence.checker.passes import CRASHED, Found, crash, over_records
+from evidence.checker.passes import CRASHED, over_records, over_whole
 from evidence.checker.registry import Rule, Scope
-from evidence.diagnostics import Diagnostic, Finding, Location, Severity
+from evidence.diagnostics import Diagnostic, Finding, Severity
 
 if TYPE_CHECKING:
     from evidence.checker.corpus import Corpus
@@ -60,13 +60,9 @@ def run(rules: Sequence[Rule], corpus: Corpus, *, selected: Collection[Rule] | N
         return _unread(by_code, corpus)
     owners = [rule for rule in rules if rule.owns is not None]
     applied = [rule for rule in rules if rule.scope is Scope.RECORD and rule in wanted]
-    of_records = over_records(owners, applied, corpus)
-    of_the_whole = [
-        pair
-        for rule in rules
-        if rule.scope is Scope.CORPUS and rule in wanted
-        for pair in _guarded(rule, corpus.home, corpus)
-    ]
+    of_corpus = [rule for rule in rules if rule.scope is Scope.CORPUS and rule in wanted]
+    of_records = over_records(owners, applied, [rule for rule in of_corpus if rule.is_apart], corpus)
+    of_the_whole = over_whole([rule for rule in of_corpus if not rule.is_apart], corpus)
     found: dict[Diagnostic, None] = {}
     for code, finding in itertools.chain(of_records, of_the_whole, _attributed(by_code, corpus)):
         rule = by_code[code]
@@ -83,14 +79,6 @@ def _unread(by_code: dict[str, Rule], corpus: Corpus) -> Report:
     """Report only what keeps claims files from being read: whatever else was found could be an effect of it."""
     found = [_diagnostic(by_code[code], finding, corpus) for code, finding in corpus.book.claims.findings]
     return Report(tuple(sorted(set(found), key=_causes_first)), (), *corpus.counts, is_whole=False)
-
-
-def _guarded(rule: Rule, at: Location, corpus: Corpus) -> Found:
-    """Run one rule; an exception of any kind becomes EV901, so that no crash is a pass."""
-    try:
-        return [(rule.code, finding) for finding in rule.check(corpus)]
-    except Exception as error:  # noqa: BLE001 - as above
-        return [(CRASHED, crash(rule, error, at))]
 
 
 def _attributed(by_code: Collection[str], corpus: Corpus) -> Iterator[tuple[str, Finding]]:

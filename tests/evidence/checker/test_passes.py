@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from evidence.checker import passes
 from evidence.checker.catalogue import RULES
 from evidence.checker.corpus import Corpus, Options
 from evidence.checker.runs import Report, run
+from evidence.diagnostics import Finding
 from evidence.project import Project
 from evidence.store import Entry
 from tests.evidence.checker.rules.test_environment import other_cells
@@ -89,6 +91,43 @@ def test_a_rule_that_crashes_in_a_share_is_a_finding(site: Site) -> None:
     reports = [run(rules, Corpus(Project.find(site.root), Options(processes=processes))) for processes in (1, 2)]
     assert reports[0] == reports[1]
     assert sum(one.code == "EV901" for one in reports[1].diagnostics) == 2
+
+
+def test_a_rule_apart_sees_the_whole_whoever_applies_it(site: Site) -> None:
+    for name in ("a", "b"):
+        site.add(site.record(f"kernels/{name}_20260901", cells=site.record().cells if name == "a" else other_cells()))
+    appliers = set()
+
+    def sees(corpus: Corpus) -> list[Finding]:
+        appliers.add(os.getpid())
+        return [Finding(corpus.home, f"{len(corpus.pages)} pages, {len(corpus.documents.held)} documents")]
+
+    def crashes(_: Corpus) -> list[Finding]:
+        raise ZeroDivisionError
+
+    instead = {"EV706": sees, "EV707": crashes}
+    rules = tuple(replace(rule, check=instead.get(rule.code, rule.check)) for rule in RULES)
+    assert all(rule.is_apart for rule in rules if rule.code in instead)
+    reports = [run(rules, Corpus(Project.find(site.root), Options(processes=processes))) for processes in (1, 2)]
+    assert reports[0] == reports[1]
+    assert [one.message for one in reports[1].diagnostics if one.code in ("EV706", "EV901")] == [
+        f"{len(Corpus(Project.find(site.root)).pages)} pages, 0 documents",
+        "EV707 command-differs could not be checked: ZeroDivisionError: ",
+    ]
+    assert appliers == {os.getpid()}  # of the first run: the second applied them in a process that is gone
+
+
+def test_a_process_with_threads_is_not_forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)))
+    assert passes._processes(10_000) == 4
+    is_over = threading.Event()
+    other = threading.Thread(target=is_over.wait)
+    other.start()
+    try:
+        assert passes._processes(10_000) == 1
+    finally:
+        is_over.set()
+        other.join()
 
 
 @given(

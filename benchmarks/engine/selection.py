@@ -54,7 +54,7 @@ class Selection:
         """Return a worker's arguments; as a record holds them, the name of a model stands for its folder."""
         twin = side.name.removesuffix("-again") if side.role == "control" else side.name
         model = self.model.name if is_recorded else self.named_model
-        more = [word for name, values in self.asked.more.items() for word in (f"--{name}", *values)]
+        more = [word for name, values in self.asked.more.items() if values for word in (f"--{name}", *values)]
         return (
             *("--study", self.study.name, "--arm", twin, "--model", model, "--dtype", self.dtype),
             *("--device", self.device, "--scale", self.asked.scale),
@@ -154,7 +154,7 @@ def selection(options: argparse.Namespace) -> Selection:
     study = find(options.study)
     device: Device = options.device
     scale: Scale = options.scale or ("full" if device == "cuda" else "small")
-    asked = Asked(device, scale, {option.name: given(option, options) for option in study.options})
+    asked = study.asked(device, scale, {option.name: given(option, options) for option in study.options})
     arrangement = study.arrange(asked)
     if min(options.processes, options.threads, options.nurseries) < 1:
         raise UsageError("--processes, --threads and --nurseries are at least 1")

@@ -144,6 +144,10 @@ def vllm(name: str, role: Role, varies: tuple[str, ...] = ()) -> Side:
     return Side(name, role, "vllm", features.switches(on), varies, VLLM, VLLM)
 
 
+BY_SCALE = "by-scale"
+"""The default of an option whose values the scale decides."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What a command asks of a study."""
@@ -204,6 +208,12 @@ class Option:
     default: tuple[str, ...]
     about: str
     metavar: str
+    by_scale: Mapping[Scale, tuple[str, ...]] = field(default_factory=dict)
+    """What `BY_SCALE` stands for."""
+
+    def values(self, given: tuple[str, ...], scale: Scale) -> tuple[str, ...]:
+        """Return its values as they are recorded: those that were given, or those of the scale."""
+        return self.by_scale[scale] if given == (BY_SCALE,) else given
 
 
 def nothing(asked: Asked, requests: Requests) -> Mapping[str, float]:
@@ -229,6 +239,10 @@ class Study:
     """Whether logits are held to those of the model before anything was done to it, beside the tokens."""
     sharing: Literal["arm", "cell"] = "arm"
     """What one process is used for, see `benchmarks.plan.Plan`."""
+
+    def asked(self, device: Literal["cpu", "cuda"], scale: Scale, given: Mapping[str, tuple[str, ...]]) -> Asked:
+        """Return what is asked of it, with all values of its own options."""
+        return Asked(device, scale, {one.name: one.values(given[one.name], scale) for one in self.options})
 
     @property
     def name(self) -> str:

@@ -28,7 +28,7 @@ from benchmarks.engine.engines.making import make
 from benchmarks.engine.features import FUSED_QK_NORM, SCHEME, THREADS
 from benchmarks.engine.load import Drive, HasClient, Trial, drive
 from benchmarks.engine.preparation import Prepared, prepare_model
-from benchmarks.engine.study import Asked, Side, find
+from benchmarks.engine.study import Side, find
 from benchmarks.engine.workloads import AT_ONCE, Load
 from benchmarks.memory import peak_memory, reset_peak_memory, total_memory
 from benchmarks.timing import rounded, watched_compilations
@@ -64,7 +64,7 @@ class EngineWorker:
         more = {
             name: tuple(getattr(asked, name.replace("-", "_"))) for name in (one.name for one in self._study.options)
         }
-        self._wanted = Asked(asked.device, asked.scale, more)
+        self._wanted = self._study.asked(asked.device, asked.scale, more)
         arrangement = self._study.arrange(self._wanted)
         self._side = _named(asked.arm, arrangement.sides)
         self._loads = {one.name: one for one in arrangement.loads}

@@ -17,10 +17,9 @@ from benchmarks.engine.features import (
     CUDA_GRAPHS,
     PREFIX_SHARING,
 )
-from benchmarks.engine.study import Arrangement, Asked, Option, Side, Study, continuous
+from benchmarks.engine.study import BY_SCALE, Arrangement, Asked, Option, Side, Study, continuous
 from benchmarks.engine.workloads import Lengths, Load, Scale, load
 
-_BY_SCALE = "by-scale"
 _CHUNKS: Mapping[Scale, tuple[str, ...]] = {"small": ("32", "128"), "full": ("512", "2048")}
 _LEVELS: Mapping[Scale, tuple[str, ...]] = {"small": (), "full": ("1", "2")}
 """Levels of compilation. A processor takes half a minute for each process and level: there they are asked for."""
@@ -65,17 +64,12 @@ def _warmed(one: Load, scale: Scale) -> Load:
     return one if scale == "small" else replace(one, warm_up_requests=one.requests, warm_up_outputs=None)
 
 
-def _given(asked: Asked, option: str, by_scale: Mapping[Scale, tuple[str, ...]]) -> tuple[str, ...]:
-    values = asked.more[option]
-    return by_scale[asked.scale] if values == (_BY_SCALE,) else values
-
-
 def _arms(asked: Asked) -> Mapping[str, Mapping[str, str]]:
     """Return what each arm switches on."""
     graphs, overlap = {CUDA_GRAPHS.switch: "on"}, {ASYNC_BATCHING.switch: "on"}
     prefix, offload = {PREFIX_SHARING.switch: "on"}, {CPU_OFFLOAD.switch: _OFFLOAD_GIB}
-    chunks = {size: {CHUNK_TOKENS.switch: size} for size in _given(asked, "chunks", _CHUNKS)}
-    compiled = {level: {COMPILE.switch: level} for level in _given(asked, "levels", _LEVELS)}
+    chunks = {size: {CHUNK_TOKENS.switch: size} for size in asked.more["chunks"]}
+    compiled = {level: {COMPILE.switch: level} for level in asked.more["levels"]}
     smallest = next(iter(chunks.values()))
     every = {**graphs, **overlap, **prefix, **smallest, **offload}
     return {
@@ -111,7 +105,13 @@ STUDY = Study(
     about="features of the scheduler alone and together, against all of them off",
     arrange=_arrange,
     options=(
-        Option("chunks", (_BY_SCALE,), "the most tokens in a step, an arm for each (default by the scale)", "TOKENS"),
-        Option("levels", (_BY_SCALE,), "levels of compilation, an arm for each (default by the scale)", "LEVEL"),
+        Option(
+            "chunks",
+            (BY_SCALE,),
+            "the most tokens in a step, an arm for each (by the scale)",
+            "TOKENS",
+            _CHUNKS,
+        ),
+        Option("levels", (BY_SCALE,), "levels of compilation, an arm for each (by the scale)", "LEVEL", _LEVELS),
     ),
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from benchmarks.engine.features import SERVING
 from benchmarks.engine.goodput import Objective, goodput
 from benchmarks.engine.server_loads import amounts, counts, of_clients, of_rate
-from benchmarks.engine.study import METRICS, Arrangement, Asked, Option, Side, Study, continuous, served, vllm
-from benchmarks.engine.workloads import Load
+from benchmarks.engine.study import BY_SCALE, METRICS, Arrangement, Asked, Option, Side, Study, continuous, served, vllm
+from benchmarks.engine.workloads import Load, Scale
 from benchmarks.options import UsageError
 from evidence.schema import Metric
 from evidence.schema.cells import Requests
@@ -14,6 +16,11 @@ from evidence.schema.cells import Requests
 ENGINES = ("transformers", "vllm")
 _SERVED = (SERVING.switch, "implementation")
 _OTHER = ("implementation", "stack")
+_CLIENTS: Mapping[Scale, tuple[str, ...]] = {"small": ("4", "16"), "full": ("8", "32")}
+_TTFT: Mapping[Scale, tuple[str, ...]] = {"small": ("0.05",), "full": ("0.5",)}
+_TPOT: Mapping[Scale, tuple[str, ...]] = {"small": ("0.005",), "full": ("0.05",)}
+_RATES: Mapping[Scale, tuple[str, ...]] = {"small": ("50", "120"), "full": ("4", "16")}
+"""The lower rate is one that a server can keep up with, the higher one is not."""
 _UNSEEN = ("wasted_tokens", "peak_memory")
 """What the client of a server cannot see."""
 
@@ -66,10 +73,10 @@ STUDY = Study(
     derived=_derived,
     options=(
         Option("engines", ("transformers",), "which are served: transformers, vllm (default transformers)", "NAME"),
-        Option("clients", ("8",), "closed loads of so many clients (default 8)", "COUNT"),
-        Option("rates", ("20", "60"), "open loads at so many requests a second (default 20 and 60)", "RATE"),
-        Option("requests", ("40",), "of each load: far percentiles need more, p99 needs 368 (default 40)", "COUNT"),
-        Option("slo-ttft", ("0.2",), "the longest a first token may take, for goodput (default 0.2 s)", "SECONDS"),
-        Option("slo-tpot", ("0.02",), "the longest each further token may take (default 0.02 s)", "SECONDS"),
+        Option("clients", (BY_SCALE,), "closed loads of so many clients (default by the scale)", "COUNT", _CLIENTS),
+        Option("rates", (BY_SCALE,), "open loads at so many requests a second (by the scale)", "RATE", _RATES),
+        Option("requests", ("36",), "of each load: p90 needs these, p99 needs 368 (default 36)", "COUNT"),
+        Option("slo-ttft", (BY_SCALE,), "the longest that a first token may take (by the scale)", "SECONDS", _TTFT),
+        Option("slo-tpot", (BY_SCALE,), "the longest that others may take (by the scale)", "SECONDS", _TPOT),
     ),
 )

@@ -22,7 +22,8 @@ BY_SCALE = {"chunks": ("by-scale",), "levels": ("by-scale",)}
 
 def arranged(name: str, device: str = "cpu", scale: str = "small", **more: tuple[str, ...]) -> Arrangement:
     options = {**BY_SCALE, **more} if name == "matrix" else {}
-    return study.find(name).arrange(Asked(device, scale, options))  # type: ignore[arg-type]
+    one = study.find(name)
+    return one.arrange(one.asked(device, scale, options))  # type: ignore[arg-type]
 
 
 def named(arrangement: Arrangement, arm: str, workload: str) -> tuple[Side, Load]:

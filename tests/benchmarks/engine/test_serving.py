@@ -21,7 +21,7 @@ from benchmarks.engine.engines.transformers_server import TransformersServer
 from benchmarks.engine.goodput import Objective, goodput, served_well
 from benchmarks.engine.load import drive
 from benchmarks.engine.requests import Request
-from benchmarks.engine.study import Arrangement, Asked, continuous, find
+from benchmarks.engine.study import Arrangement, continuous, find
 from benchmarks.engine.workloads import AT_ONCE, load
 from benchmarks.options import UsageError
 from evidence.schema import Passed
@@ -62,7 +62,7 @@ def test_a_failed_request_is_not_served_well() -> None:
 def arranged(name: str, **options: tuple[str, ...]) -> Arrangement:
     study = find(name)
     more = {option.name: options.get(option.name.replace("-", "_"), option.default) for option in study.options}
-    return study.arrange(Asked("cpu", "small", more))
+    return study.arrange(study.asked("cpu", "small", more))
 
 
 def test_the_study_of_serving_puts_a_server_beside_the_same_engine() -> None:

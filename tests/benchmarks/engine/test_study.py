@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.engine import study
-from benchmarks.engine.study import Arrangement, Asked, AxisError, continuous, static, studies
+from benchmarks.engine import study, worker
+from benchmarks.engine.selection import parser, selection
+from benchmarks.engine.study import Arrangement, AxisError, continuous, static, studies
 from benchmarks.engine.workloads import SCALES, load
 from evidence.errors import UnknownNameError
+from tests.benchmarks.engine.listening import Listener
 
 LOADS = (load("uniform", "small"),)
 AXES = ("batching", "implementation")
@@ -56,7 +58,7 @@ def test_a_switch_that_is_none_is_refused() -> None:
 def test_every_study_can_be_arranged(name: str, device: str, scale: str) -> None:
     one = study.find(name)
     more = {option.name: option.default for option in one.options}
-    found = one.arrange(Asked(device, scale, more))  # type: ignore[arg-type]
+    found = one.arrange(one.asked(device, scale, more))  # type: ignore[arg-type]
     assert found.sides[0].role == "baseline"
     assert len({side.name for side in found.sides}) == len(found.sides)
     assert len({load.name for load in found.loads}) == len(found.loads)
@@ -64,3 +66,17 @@ def test_every_study_can_be_arranged(name: str, device: str, scale: str) -> None
     assert {load for _, load in tried} == {load.name for load in found.loads}
     if device == "cuda":
         assert {side for side, _ in tried} == {side.name for side in found.sides}
+
+
+def test_what_is_left_to_the_scale_is_told_to_workers_as_numbers() -> None:
+    small, full = (
+        selection(parser().parse_args(["scheduler", "serving", "--scale", scale])) for scale in ("small", "full")
+    )
+    assert small.asked.more["rates"] != full.asked.more["rates"]
+    words = small.words(small.arms[0])
+    assert words[words.index("--rates") + 1 :][:2] == small.asked.more["rates"] == ("50", "120")
+    # No level of compilation is asked for there: an option without values is left out.
+    matrix = selection(parser().parse_args(["scheduler", "matrix"]))
+    assert matrix.asked.more["levels"] == ()
+    assert "--levels" not in matrix.words(matrix.arms[0])
+    assert worker.EngineWorker(worker.parse(matrix.words(matrix.arms[0])), Listener())._wanted == matrix.asked  # type: ignore[arg-type]

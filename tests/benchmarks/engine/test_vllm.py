@@ -58,7 +58,7 @@ def test_vllm_in_a_worker_of_its_environment_passes_the_gate() -> None:
     assert parse((*words, *more)).arm == "vllm"
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
     start = spawned((str(PYTHON), "-m", "benchmarks.engine.worker", *words, *more), root=ROOT, environment=environment)
-    with Worker(start, job("gate", "clients-8"), timeout_s=300) as worker:
+    with Worker(start, job("gate", "clients-4"), timeout_s=300) as worker:
         assert isinstance(worker.hear(), protocol.Ready)
         worker.go()
         judged = worker.hear()

@@ -52,7 +52,8 @@ def text(book: Book, pages: Mapping[str, Sequence[str]], values: Iterable[tuple[
         figures.append({"of": id_, "at": macro, **_field(field, figure, book.readings(id_))})
     head = {"format": FORMAT, "logs": logs, "claims": claims, "tables": tables}
     lines = json.dumps(head, ensure_ascii=False, indent=1)[:-2]
-    rows = ",\n".join(f"  {json.dumps(one, ensure_ascii=False)}" for one in figures)
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    rows = ",\n".join(f"  {encode(one)}" for one in figures)
     return f'{lines},\n "figures": [\n{rows}\n ]\n}}\n'
 
 

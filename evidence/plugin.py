@@ -51,7 +51,7 @@ _LOG = get_plugin_logger(PLUGIN)
 _FAILED = re.compile(r"\s*# _Macro (?:Rendering|Syntax) Error_")
 _LINE = re.compile(r'File "<template>", line (\d+)|_Line (\d+) in Markdown file')
 _REASON = re.compile(r"_(\w*(?:Error|Exception))_: (.*)|_Line \d+ in Markdown file:_ \*\*(.*)\*\*")
-_DRAWN = re.compile(r"<(text|table)\b.*?</\1>", re.DOTALL)
+_DRAWN = re.compile(r"<(text|table)\b[^<]*+(?:<(?!/\1>)[^<]*+)*+</\1>")
 """What a block leaves out of the search: the labels of drawings, and numbers without their heads."""
 _TAG = re.compile(r"<[^>]*>")
 _LOOSE = re.compile(r"\s+(?=[,.;:)])")
@@ -177,11 +177,12 @@ class EvidencePlugin(BasePlugin[NoOptions]):  # type: ignore[misc]
         mint = now.build.mint
         root = get_relative_url(".", page.url)
         root = "" if root in (".", "./") else root.rstrip("/") + "/"
-        for found in mint.find(html):
+        tokens = list(mint.find(html))
+        for found in tokens:
             if found.index in now.build.calls and (finding := self._misplaced(found, root)):
                 now.problems.append(finding)
         blocks: dict[str, str] = {}
-        content = mint.place(html, lambda index: self._searchable(index, root, blocks))
+        content = mint.place(html, tokens, lambda index: self._searchable(index, root, blocks))
         if content is not html:
             anchors = (_ANCHOR.findall(text) for text in (content, *blocks.values()))
             page.present_anchor_ids = (page.present_anchor_ids or set()).union(*anchors)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
 from collections.abc import Iterable, Sequence
@@ -63,8 +64,8 @@ def stance_of(
         "precision": _PER_LINE if "dtype" in axes else _joined(map(_precision, workloads)),
         "lengths": _joined(map(_lengths, workloads), several=_PER_LINE),
         "concurrency": _joined((_concurrency(one.record, cell) for one, cell in cells), several=_PER_LINE),
-        "switches": _joined(_switches(record) for record in records),
-        "software": _joined(map(software_of, records)),
+        "switches": _joined(one.once("switches", functools.partial(_switches, one.record)) for one in loaded),
+        "software": _joined(one.once("software", functools.partial(software_of, one.record)) for one in loaded),
         "instrument": _joined(_instrument(one.record, cell) for one, cell in cells if isinstance(cell, Timed)),
     }
     found = [(fact, facts[fact] or "not recorded") for fact in FACTS]

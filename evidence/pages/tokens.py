@@ -1,7 +1,7 @@
 """Owns what stands for HTML while a page goes through Markdown: tokens, where they ended up, and what replaces them.
 
 A token is letters and digits only, so that Markdown passes it on as a word, and holds a number drawn for this build, so
-that nothing written in a page or a log can be one.
+that nothing written in a page or a log can be one. The number is decimal: what changes the case of a title leaves it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import bisect
 import itertools
 import re
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from typing import Literal
@@ -58,7 +58,8 @@ class Mint:
 
     def __init__(self) -> None:
         """Draw the number that makes this build's tokens its own."""
-        self.mark = f"ev{secrets.token_hex(16)}"
+        self._number = f"{secrets.randbits(128):039d}"
+        self.mark = f"ev{self._number}"
         self.pattern = re.compile(rf"{self.mark}x([0-9]+)x")
         self._count = itertools.count()
 
@@ -73,7 +74,7 @@ class Mint:
 
     def is_in(self, text: str) -> bool:
         """Say whether any token, or what is left of one, stands in a text."""
-        return self.mark in text.lower()
+        return self._number in text
 
     def replace(self, text: str, by: Callable[[int], str]) -> str:
         """Put something else in the place of every token of a text."""
@@ -90,10 +91,10 @@ class Mint:
             position = "flow" if divides else _position(tags)
             yield Found(int(match[1]), *match.span(), position, divides)
 
-    def place(self, html: str, piece: Callable[[int], Piece]) -> str:
-        """Replace every token by its HTML."""
+    def place(self, html: str, tokens: Iterable[Found], piece: Callable[[int], Piece]) -> str:
+        """Replace every token of a page by its HTML, as they were found in it."""
         parts, end = [], 0
-        for found in self.find(html):
+        for found in tokens:
             token = html[found.start : found.end]
             divides = found.divides and piece(found.index).is_block
             parts += [html[end : found.start], f"</p>{token}<p>" if divides else token]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -29,6 +30,8 @@ from evidence.units import Scale
 from evidence.views import Absent, Measured, Ratio, Row, Shown, TableCell, Words
 
 _PERCENT = Scale("%", -2)
+_KEPT = 4096
+"""Texts of numbers that are not made anew: tables of one log have cells in common."""
 _PERCENT_DECIMALS = 1
 """A share of a datasheet's peak says no more: the sheet itself is rounded."""
 
@@ -162,7 +165,8 @@ def _comparison(loaded: Loaded, cell: Cell, baseline: str, quantity: Quantity, k
     grid.comparisons.append((loaded, one))
     if absent := absence(cell):
         return absent
-    return ratio_of(one, kind)
+    key = ("ratio", kind, baseline, cell.arm, quantity, cell.workload)
+    return loaded.once(key, lambda: ratio_of(one, kind))
 
 
 def ratio_of(one: Comparison, kind: str = "ratio") -> Ratio:
@@ -243,18 +247,24 @@ def row_of(spec: TableSpec, grid: Grid, row: int, scales: Mapping[tuple[str, str
 def _decimals(number: Number, scale: Scale) -> int:
     if number.is_exact and not scale.power and number.interval.value.is_integer():
         return 0
-    decimals = units.table_decimals(number.interval, scale)
+    decimals = _table_decimals(number.interval, scale)
     return min(decimals, _PERCENT_DECIMALS) if scale is _PERCENT else decimals
 
 
 def measured_of(number: Number, scale: Scale, decimals: int) -> Measured:
     """Return a number as a cell shows it, in a unit and with so many decimals."""
-    interval = number.interval
-    value, low, high = (
-        units.format_value(bound, Scale("", scale.power), decimals)
-        for bound in (interval.value, interval.low, interval.high)
-    )
-    return Measured(interval, Shown(value) if number.is_exact else Shown(value, low, high))
+    return Measured(number.interval, _shown(number.interval, number.is_exact, scale.power, decimals))
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _table_decimals(interval: Interval, scale: Scale) -> int:
+    return units.table_decimals(interval, scale)
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _shown(interval: Interval, is_exact: bool, power: int, decimals: int) -> Shown:
+    bounds = (interval.value,) if is_exact else (interval.value, interval.low, interval.high)
+    return Shown(*(units.format_value(bound, Scale("", power), decimals) for bound in bounds))
 
 
 def _one_absence(cells: Sequence[TableCell]) -> Absent | None:

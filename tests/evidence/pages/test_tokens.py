@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import markdown
 import pytest
 from hypothesis import given
@@ -14,6 +16,10 @@ INLINE = Piece("<b>I</b>", "inline", is_block=False)
 
 def convert(mint: Mint, template: str) -> str:
     return markdown.markdown(template.replace("T", mint.token()[1]), extensions=EXTENSIONS)
+
+
+def placed(mint: Mint, html: str, piece: Piece) -> str:
+    return mint.place(html, mint.find(html), lambda index: piece)
 
 
 @pytest.mark.parametrize(
@@ -59,25 +65,26 @@ def test_a_token_is_found_where_markdown_has_put_it(template: str, position: Pos
 )
 def test_a_block_divides_its_paragraph(template: str, html: str) -> None:
     mint = Mint()
-    assert mint.place(convert(mint, template), lambda index: BLOCK) == html
+    assert placed(mint, convert(mint, template), BLOCK) == html
 
 
 def test_an_inline_piece_stays_in_its_paragraph() -> None:
     mint = Mint()
-    assert mint.place(convert(mint, "a T b"), lambda index: INLINE) == "<p>a <b>I</b> b</p>"
-    assert mint.place(convert(mint, "T"), lambda index: INLINE) == "<p><b>I</b></p>"
+    assert placed(mint, convert(mint, "a T b"), INLINE) == "<p>a <b>I</b> b</p>"
+    assert placed(mint, convert(mint, "T"), INLINE) == "<p><b>I</b></p>"
 
 
 def test_a_token_of_another_build_is_only_text() -> None:
     here, there = Mint(), Mint()
     forged = there.token()[1]
-    assert here.place(f"<p>{forged}</p>", lambda index: BLOCK) == f"<p>{forged}</p>"
+    assert placed(here, f"<p>{forged}</p>", BLOCK) == f"<p>{forged}</p>"
     assert not here.is_in(forged)
 
 
-def test_a_mangled_token_is_noticed() -> None:
+@pytest.mark.parametrize("mangled", [str.upper, str.title, str.swapcase, str.capitalize, str.casefold])
+def test_a_mangled_token_is_noticed(mangled: Callable[[str], str]) -> None:
     mint = Mint()
-    assert mint.is_in(mint.token()[1].upper())
+    assert mint.is_in(mangled(f"of {mint.token()[1]}"))
 
 
 @given(
@@ -90,4 +97,4 @@ def test_every_token_is_found_once_in_order_and_none_is_left(parts: list[str]) -
     source = "".join(part.replace("T", mint.token()[1]) for part in parts)
     html = markdown.markdown(source, extensions=EXTENSIONS)
     assert [found.index for found in mint.find(html)] == mint.indices(source)
-    assert not mint.is_in(mint.place(html, lambda index: BLOCK))
+    assert not mint.is_in(placed(mint, html, BLOCK))

@@ -298,20 +298,22 @@ def coefficient_of_variation(values: Sequence[float]) -> float:
     return math.sqrt(_variance(values)) / mean
 
 
-def drift(samples: Sequence[float]) -> float | None:
+def drift(samples: Sequence[float], least: float = 0.0) -> float | None:
     """The change of one process's samples from their first third to their last, as a fraction of the median.
 
     None when their order says nothing: Spearman's correlation with time, which under no trend has variance 1/(n - 1)
     (Daniels 1950), stays below the two-sided 1 % point; also for fewer than ten samples or a median of zero. Small
-    drifts of many samples are significant too, so a rule judges the size.
+    drifts of many samples are significant too, so a rule judges the size: of a change smaller than `least`, which is
+    None too, the order is not looked at.
     """
     count, centre = len(samples), median(_finite(samples, at_least=1))
     if count < _DRIFT_SAMPLES or centre == 0:
         return None
-    if abs(_rank_correlation_with_time(samples)) * math.sqrt(count - 1) < _DRIFT_Z:
-        return None
     third = count // 3
-    return (median(samples[-third:]) - median(samples[:third])) / abs(centre)
+    change = (median(samples[-third:]) - median(samples[:third])) / abs(centre)
+    if abs(change) < least or abs(_rank_correlation_with_time(samples)) * math.sqrt(count - 1) < _DRIFT_Z:
+        return None
+    return change
 
 
 def modes(samples: Sequence[float]) -> tuple[float, float] | None:

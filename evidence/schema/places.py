@@ -6,6 +6,7 @@ import json
 import re
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+_VALUES = json.JSONDecoder(strict=False)
 
 
 def pointer_of(parts: tuple[str | int, ...]) -> str:
@@ -16,15 +17,17 @@ def pointer_of(parts: tuple[str | int, ...]) -> str:
 def line_of(text: str, pointer: str) -> int:
     """Return the line of the deepest part of `pointer` that the JSON text holds, counting from 1.
 
-    Works on broken text too: it reads tokens, not values, and stops at the first thing it cannot follow.
+    Works on broken text too: it reads tokens, and stops at the first thing it cannot follow. What holds no part of the
+    pointer is passed over in one step, as long as it is a value.
     """
     wanted = [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
-    best, depth = 1, 0
+    best, depth, end = 1, 0, 0
     # One frame an open container: its current key or index, and whether it is an object.
     frames: list[tuple[str | int, bool]] = []
     expect_key = False
-    for match in _TOKEN.finditer(text):
-        token = match[0]
+    is_sound = True
+    while match := _TOKEN.search(text, end):
+        token, end = match[0], match.end()
         if frames and depth < len(wanted) and len(frames) == depth + 1:
             key, is_object = frames[-1]
             here = not is_object or (not expect_key and token not in ":,}")
@@ -33,6 +36,12 @@ def line_of(text: str, pointer: str) -> int:
                 best = text.count("\n", 0, match.start()) + 1
                 if depth == len(wanted):
                     return best
+        if token in "{[" and len(frames) > depth and is_sound:
+            after = _end_of_value(text, match.start())
+            if after is not None:
+                end, expect_key = after, False
+                continue
+            is_sound = False
         if token in "{[":
             frames.append(("", True) if token == "{" else (0, False))
             expect_key = token == "{"
@@ -49,6 +58,14 @@ def line_of(text: str, pointer: str) -> int:
             frames[-1] = (_key(token), True)
             expect_key = False
     return best
+
+
+def _end_of_value(text: str, start: int) -> int | None:
+    """Return where a value ends; None if it is none, or is nested too deep to tell."""
+    try:
+        return _VALUES.raw_decode(text, start)[1]
+    except (ValueError, RecursionError):
+        return None
 
 
 def _key(token: str) -> str:

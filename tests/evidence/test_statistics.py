@@ -422,6 +422,12 @@ def test_drift_rarely_cries_wolf():
     assert alarms / 900 < 0.02
 
 
+@given(st.lists(st.floats(1.0, 2.0), min_size=10, max_size=40), st.floats(0.0, 0.5))
+def test_drift_leaves_out_small_changes_and_no_others(samples, least):
+    found = drift(samples)
+    assert drift(samples, least) == (found if found is not None and abs(found) >= least else None)
+
+
 def test_drift_needs_samples_that_differ():
     assert drift([1.0] * 50) is None
     assert drift([1.0, 2.0, 3.0]) is None

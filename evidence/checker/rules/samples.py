@@ -158,7 +158,7 @@ def drifting_samples(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
         # The range decides nearly every process; ranks are computed only for those that may drift at all.
         if column.ordered[-1] - column.ordered[0] <= limit * column.median:
             return False
-        change = statistics.drift(column.values)
+        change = statistics.drift(column.values, least=limit)
         return change is not None and abs(change) > limit
 
     return corpus.fault(loaded, _mostly(facts, drifts, "drifts within"))

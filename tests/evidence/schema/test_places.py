@@ -54,6 +54,20 @@ def test_what_is_not_there_gives_the_line_of_what_holds_it(document: Any, name: 
     assert line_of("\n".join(lines), pointer_of(("held", "not there", name))) == places["/held"]
 
 
+@given(DOCUMENTS, st.data())
+def test_a_text_that_breaks_off_gives_the_same_lines_up_to_there(document: Any, data: st.DataObject) -> None:
+    lines: list[str] = []
+    places = list(written(document, (), lines, True))
+    kept = data.draw(st.integers(1, len(lines)))
+    for pointer, line in places[1:]:
+        if line <= kept:
+            assert line_of("\n".join(lines[:kept]), pointer) == line
+
+
+def test_brackets_that_nobody_closes_are_read_once() -> None:
+    assert line_of("[\n[" * 50_000, "/1") == 1
+
+
 @given(st.text(max_size=40), st.lists(st.text(max_size=3), max_size=3))
 def test_any_text_and_pointer_give_a_line_of_the_text(text: str, parts: list[str]) -> None:
     assert 1 <= line_of(text, pointer_of(tuple(parts))) <= text.count("\n") + 1

@@ -64,12 +64,13 @@ class FusedNorms:
         if weight.device.type != "cuda":
             return
         forms = {tiling(count * (queries + keys), one.head_dim): count for count in range(1, tokens + 1)}
-        for count in forms.values():
-            drawn = (
-                torch.zeros((count, heads, one.head_dim), dtype=weight.dtype, device=weight.device)
-                for heads in (queries, keys)
-            )
-            _normed(one, *drawn)
+        with torch.no_grad():
+            for count in forms.values():
+                drawn = (
+                    torch.zeros((count, heads, one.head_dim), dtype=weight.dtype, device=weight.device)
+                    for heads in (queries, keys)
+                )
+                _normed(one, *drawn)
         torch.cuda.synchronize(weight.device)
 
     def close(self) -> None:

@@ -82,6 +82,11 @@ class Load:
     seed: int = 23
 
     @property
+    def warmed_whole(self) -> Load:
+        """The same with a warm-up that takes every step of the trial: graphs and code are made before the clock."""
+        return replace(self, warm_up_requests=self.requests, warm_up_outputs=None)
+
+    @property
     def limits(self) -> Limits:
         """What every arm may use."""
         longest = self.shared_prefix + self.prompts.maximum + self.outputs.maximum
@@ -276,8 +281,11 @@ _LOADS: dict[Scale, tuple[Load, ...]] = {
         _full(
             "oversubscribed",
             _OVER,
-            prompts=Lengths(64, 256),
-            outputs=Lengths(64, 256),
+            requests=16,
+            prompts=Lengths(32, 64),
+            outputs=Lengths(48, 64),
+            concurrency=12,
+            block_tokens=16,
             cache_share=0.5,
             tags=frozenset({"oversubscribed"}),
         ),

@@ -20,7 +20,7 @@ _WAVES = 4
 _CONCURRENCY: Mapping[Scale, int] = {"small": 4, "full": 16}
 _PREFIXES: Mapping[Scale, Mapping[str, int]] = {
     "small": {"short-prefix": 64, "long-prefix": 320},
-    "full": {"short-prefix": 512, "long-prefix": 4096},
+    "full": {"short-prefix": 512, "long-prefix": 1536},
 }
 _METRICS = (
     Metric(name="ttft_first_wave", unit="s", better="lower", of="process", role="target"),

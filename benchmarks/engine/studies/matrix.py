@@ -6,7 +6,6 @@ One workload for each feature, on which the others are not tried, and one that e
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import chain, islice
 
 from benchmarks.engine.features import (
@@ -41,27 +40,19 @@ _CROWDED: Mapping[Scale, Load] = {
     ),
     "full": Load(
         name="crowded",
-        about="all at once, one prompt in four is long, behind one prefix, in a third of the cache that they fill",
-        requests=48,
-        prompts=Lengths(64, 1024, 0.25),
-        outputs=Lengths(128, 256),
+        about="all at once, one prompt in four is long, behind one prefix, in a fifth of the cache that they fill",
+        requests=16,
+        prompts=Lengths(16, 384, 0.25),
+        outputs=Lengths(64, 80),
         tags=frozenset({"shared-prefix", "long-prompts", "oversubscribed"}),
-        shared_prefix=1024,
-        concurrency=24,
-        batch_tokens=8192,
-        block_tokens=256,
-        cache_share=0.35,
+        shared_prefix=128,
+        concurrency=16,
+        batch_tokens=4096,
+        block_tokens=16,
+        cache_share=0.22,
         prefix_cache="reset",
     ),
 }
-
-
-def _warmed(one: Load, scale: Scale) -> Load:
-    """Return a workload whose warm-up takes every step of the trial: graphs and code are made before the clock.
-
-    At the small scale neither is, unless levels are asked for, and those are made when the engine is opened.
-    """
-    return one if scale == "small" else replace(one, warm_up_requests=one.requests, warm_up_outputs=None)
 
 
 def _arms(asked: Asked) -> Mapping[str, Mapping[str, str]]:
@@ -95,7 +86,7 @@ def _arrange(asked: Asked) -> Arrangement:
     loads = (*(load(name, asked.scale) for name in _NAMED), _CROWDED[asked.scale])
     return Arrangement(
         sides=(continuous("plain", "baseline"), *(side(name, on) for name, on in arms.items())),
-        loads=tuple(_warmed(one, asked.scale) for one in loads),
+        loads=loads if asked.scale == "small" else tuple(one.warmed_whole for one in loads),
         axes=tuple(dict.fromkeys(chain.from_iterable(arms.values()))),
     )
 

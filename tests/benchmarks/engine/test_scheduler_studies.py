@@ -58,6 +58,42 @@ def test_arms_of_the_matrix_fire_together_on_the_workload_that_engages_all(arm: 
     assert counts["preemptions"] > 0
 
 
+@pytest.mark.parametrize(
+    ("study_name", "arm", "workload"),
+    [
+        *(("matrix", arm, "crowded") for arm in ("plain", "prefix-sharing", "chunks-of-512", "prefix-and-chunks")),
+        *(("diag-preempt", arm, "growing") for arm in ("half-recomputed", "third-recomputed")),
+    ],
+)
+def test_workloads_of_the_full_scale_engage_what_they_are_tagged_with(
+    study_name: str, arm: str, workload: str, tiny: Any
+) -> None:
+    side, load = named(arranged(study_name, "cuda", "full"), arm, workload)
+    _, counts = served(side, load, tiny)
+    assert not [name for name in side.mechanism if not counts[name]]
+    assert counts["preemptions"] > 0
+
+
+@pytest.mark.parametrize("name", sorted(study.studies()))
+def test_the_mask_of_a_packed_step_has_an_index_of_32_bits(name: str) -> None:
+    one = study.find(name)
+    for load in one.arrange(one.asked("cuda", "full", {option.name: option.default for option in one.options})).loads:
+        cached = load.limits.cache_blocks * load.block_tokens
+        assert load.batch_tokens * (cached + load.batch_tokens) < 2**31
+
+
+def test_graphs_are_recorded_before_the_clock() -> None:
+    for name in ("matrix", "optimizations", "quant"):
+        one = study.find(name)
+        asked = one.asked("cuda", "full", {option.name: option.default for option in one.options})
+        for load in one.arrange(asked).loads:
+            made, drawn = (
+                [(len(each.prompt), each.output_tokens) for each in some]
+                for some in (load.warm_up(512), load.drawn(512))
+            )
+            assert made == drawn
+
+
 def test_every_cell_of_the_matrix_is_tried_or_has_its_reason() -> None:
     here = arranged("matrix")
     sides = {side.name: side for side in here.sides}

@@ -209,7 +209,10 @@ class _Session:
 
     def _opened_nurseries(self) -> Nurseries:
         plan = self.plan
-        arms = [arm.name for arm in plan.header.arms] if plan.start == "fork" else []
+        skipped = {(event.arm, event.workload) for event in plan.not_tried}
+        workloads = [load.name for load in plan.header.workloads]
+        tried = [one.name for one in plan.header.arms if any((one.name, name) not in skipped for name in workloads)]
+        arms = tried if plan.start == "fork" else []
 
         def nursery(arm: str) -> Nursery:
             return Nursery(

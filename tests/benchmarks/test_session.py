@@ -240,6 +240,14 @@ def test_what_an_arm_does_not_support_is_skipped_with_its_reason(tmp_path):
     assert cell.reason == "no backward pass"
 
 
+def test_an_arm_with_nothing_to_try_is_not_prepared_for(tmp_path):
+    made = toys.header(("n1",), processes=1)
+    skip = NotTried(arm="fused", workload="n1", reason="no backward pass")
+    record = run(tmp_path, not_tried=(skip,), made=made, sharing="arm", start="fork", nurseries=1)
+    assert isinstance(record.cell("fused", "n1"), Skipped)
+    assert len(list(tmp_path.glob("nursery-*"))) == len(record.arms) - 1
+
+
 def test_a_control_has_the_outcome_of_its_twin(tmp_path):
     made = toys.header(("n1",), processes=1)
     plan = toys.plan(tmp_path, made)

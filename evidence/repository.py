@@ -220,8 +220,6 @@ class Repository:
 
     def removed_lines(self, path: Path) -> tuple[str, ...]:
         """Return every line that some commit before HEAD took out of a file or changed in it."""
-        if self.commit() is None:
-            return ()
         name = path.resolve().relative_to(self.root.resolve()).as_posix()
         form = (
             "--format=",
@@ -233,7 +231,12 @@ class Repository:
             "--no-ext-diff",
             "--no-textconv",
         )
-        shown = _git(self.root, "log", *form, "--diff-filter=MDT", "HEAD", "--", f":(top,literal){name}")
+        try:
+            shown = _git(self.root, "log", *form, "--diff-filter=MDT", "HEAD", "--", f":(top,literal){name}")
+        except RepositoryError:
+            if self.commit() is None:
+                return ()
+            raise
         lines = shown.decode(errors="replace").split("\n")
         return tuple(dict.fromkeys(line[1:] for line in lines if line.startswith("-") and not line.startswith("--- ")))
 

@@ -34,6 +34,8 @@ _LAST_RESORT = "EV001"
 _MOST_PROCESSES = 4
 _WORTH_A_PROCESS = 20
 """Records that take longer than starting a process and taking over what it found."""
+_RECORDS_OF_THE_REST = 13
+"""Records that take as long as the rules apart take longer than evaluating what is claimed."""
 
 Found: TypeAlias = list[tuple[str, Finding]]
 """Codes with what their rules found."""
@@ -115,16 +117,19 @@ def _processes(records: int) -> int:
 
 
 def _shares(entries: Sequence[Entry], count: int) -> list[list[Entry]]:
-    """Part the logs into shares of about one size, each of whole series and in order of name."""
+    """Part the logs into shares, each of whole series and in order of name; the last, which has more to do, is smaller.
+
+    The others are of about one size.
+    """
     if count == 1:
         return [list(entries)]
     series: dict[str, list[Entry]] = {}
     for entry in entries:
         series.setdefault(entry.series, []).append(entry)
     shares: list[list[Entry]] = [[] for _ in range(count)]
-    placed = 0
+    placed, total = 0, len(entries) + min(_RECORDS_OF_THE_REST, len(entries) // (2 * count))
     for logs in series.values():
-        shares[min(count - 1, placed * count // len(entries))] += logs
+        shares[min(count - 1, placed * count // total)] += logs
         placed += len(logs)
     return [sorted(share, key=lambda entry: entry.log) for share in shares]
 
@@ -175,8 +180,8 @@ class _Worker:
         """Wait for what the process found, and take over what it remembers."""
         said = self._stream.read()
         if code := self._wait():
-            first, last = self._share[0].log, self._share[-1].log
-            message = f"{len(self._share)} records were not checked, {first} to {last}: a process ended with {code}"
+            logs = f", {self._share[0].log} to {self._share[-1].log}" if self._share else ""
+            message = f"{len(self._share)} records were not checked{logs}: a process ended with {code}"
             return [(CRASHED, Finding(corpus.home, message, "run the check again, with --jobs 1 if it fails again"))]
         found: Found
         found, memory = pickle.loads(said)

@@ -63,8 +63,10 @@ def run(rules: Sequence[Rule], corpus: Corpus, *, selected: Collection[Rule] | N
     of_corpus = [rule for rule in rules if rule.scope is Scope.CORPUS and rule in wanted]
     of_records = over_records(owners, applied, [rule for rule in of_corpus if rule.is_apart], corpus)
     of_the_whole = over_whole([rule for rule in of_corpus if not rule.is_apart], corpus)
+    turns = {rule.code: turn for turn, rule in enumerate(of_corpus, start=1)}
+    in_order = sorted([*of_records, *of_the_whole], key=lambda pair: turns.get(pair[0], 0))
     found: dict[Diagnostic, None] = {}
-    for code, finding in itertools.chain(of_records, of_the_whole, _attributed(by_code, corpus)):
+    for code, finding in itertools.chain(in_order, _attributed(by_code, corpus)):
         rule = by_code[code]
         if rule in wanted or rule.scope is Scope.RUN:
             found.setdefault(_diagnostic(rule, finding, corpus))

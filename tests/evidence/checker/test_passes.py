@@ -117,6 +117,19 @@ def test_a_rule_apart_sees_the_whole_whoever_applies_it(site: Site) -> None:
     assert appliers == {os.getpid()}  # of the first run: the second applied them in a process that is gone
 
 
+def test_rules_apart_need_nothing_of_what_a_pass_remembers(spoilt: Path) -> None:
+    page = spoilt / "docs" / "index.md"
+    page.write_text(page.read_text() + "\n\n```bash\npython 'x\n```\n")
+    apart = [rule for rule in RULES if rule.is_apart]
+    before = passes.over_whole(apart, Corpus(Project.find(spoilt)))
+    corpus = Corpus(Project.find(spoilt))
+    passes.over_records([rule for rule in RULES if rule.owns is not None], [], [], corpus)
+    assert corpus.memory.seen
+    assert corpus.memory.unread
+    assert passes.over_whole(apart, corpus) == before
+    assert [code for code, _ in before] == ["EV706"]
+
+
 def test_a_process_with_threads_is_not_forked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)))
     assert passes._processes(10_000) == 4

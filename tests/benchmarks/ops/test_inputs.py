@@ -104,5 +104,5 @@ def test_classes_are_uniform_and_weights_fill_their_byte(torch) -> None:
 
 
 def test_the_workload_text_says_what_has_a_dtype_of_its_own() -> None:
-    text = distribution(find("matmul_fp8").case("m16-n16-k16", "fp8", "forward"))
+    text = distribution(find("matmul_fp8").case("m16-n16-k16", "bf16", "forward"))
     assert text.startswith("a: normal (fp8); b: normal (fp8); a_scale: (1 + sigmoid(normal)) / 100 (fp32)")

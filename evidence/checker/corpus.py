@@ -120,8 +120,8 @@ class Corpus:
         self._read_early(lambda: self.pages, lambda: self.documents)
 
     def read_ahead(self) -> None:
-        """Evaluate what is claimed, while others read records."""
-        self._read_early(lambda: self.book.findings)
+        """Evaluate what is claimed, and ask git what the ledger was, while others read records."""
+        self._read_early(lambda: self.book.findings, lambda: self.head, lambda: self.unlisted)
 
     def _read_early(self, *reads: Callable[[], object]) -> None:
         """Read what rules over the whole will ask for: what is wrong with it is for them to say, who ask again."""
@@ -219,6 +219,11 @@ class Corpus:
             return ledger.read(self.store.root)
         except LedgerError:
             return {}
+
+    @functools.cached_property
+    def unlisted(self) -> tuple[str, ...]:
+        """Every line that some commit took out of SHA256SUMS or changed in it."""
+        return self.repository.removed_lines(self.store.root / ledger.FILE_NAME) if self.repository else ()
 
     @functools.cached_property
     def rerun(self) -> frozenset[str]:

@@ -232,7 +232,7 @@ def ledger_rewritten(corpus: Corpus) -> Iterator[Finding]:
         for file, digest in (_entries(_at(corpus, commit, path)) or {}).items():
             if now.get(file) != digest:
                 missing.setdefault(file, f"{'had another digest' if file in now else 'was listed'} in {where}")
-    for line in repository.removed_lines(path):
+    for line in corpus.unlisted:
         for file, digest in (_entries(line) or {}).items():
             if now.get(file) != digest:
                 missing.setdefault(

@@ -1,9 +1,9 @@
 """Owns the pass over the records: each is read once and every record rule applied to it, in one process or several.
 
 A series stays in one process, because rules compare a log with the one before it. What a process remembers of its share
-is merged, so that a report is the same however many there were. Rules over the whole that need nothing of that are
-applied by the last process after its share, while the first evaluates what is claimed. A process that does not end well
-is a finding.
+is merged, so that a report is the same however many there were. Rules over the whole that need nothing of that do not
+wait for it: the first process applies some, after what is claimed is evaluated, and the last one those that take long.
+A process that does not end well is a finding.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, TypeAlias
 
-from evidence.checker.registry import Rule
+from evidence.checker.registry import Rule, Turn
 from evidence.diagnostics import Finding, Location
 from evidence.errors import EvidenceError
 from evidence.store import Entry, Loaded, Problem
@@ -56,36 +56,37 @@ class _Rules:
     applied: tuple[Rule, ...]
     standing: tuple[Rule, ...]
     """Those of them that are applied to logs that are not to be cited too."""
+    early: tuple[Rule, ...]
     apart: tuple[Rule, ...]
-    """Those over the whole that need nothing of what the pass remembers."""
+    """Those over the whole that need nothing of what the pass remembers: of the first process, and of the last."""
 
 
-def over_records(owners: Iterable[Rule], applied: Iterable[Rule], apart: Iterable[Rule], corpus: Corpus) -> Found:
+def over_records(owners: Iterable[Rule], applied: Iterable[Rule], others: Iterable[Rule], corpus: Corpus) -> Found:
     """Apply rules to every record of the store. Of a record that does not load nothing is said but why.
 
     Args:
         owners: The rules that take records that do not load.
         applied: The rules over records that do.
-        apart: Rules over the whole that need nothing of what the corpus remembers of the records.
+        others: Rules over the whole that need not wait for what the corpus remembers of all records.
         corpus: What is checked; it remembers of the records what other rules over the whole need.
     """
     by_rank = sorted(owners, key=lambda rule: rule.code == _LAST_RESORT)
     applied = tuple(applied)
-    chosen = _Rules(tuple(by_rank), applied, tuple(rule for rule in applied if rule.stands), tuple(apart))
+    early, apart = (tuple(rule for rule in others if rule.turn is turn) for turn in (Turn.EARLY, Turn.APART))
+    chosen = _Rules(tuple(by_rank), applied, tuple(rule for rule in applied if rule.stands), early, apart)
     found: Found = []
     for problem in corpus.store.problems:
         found.append(_unread(problem, chosen, corpus))
     entries = corpus.store.entries
-    first, *others = _shares(entries, corpus.options.processes or _processes(len(entries)))
+    first, *rest = _shares(entries, corpus.options.processes or _processes(len(entries)))
     with _without_collection():
         corpus.prepare()
-        workers = [_Worker(share, chosen, corpus, is_last=share is others[-1]) for share in others]
+        workers = [_Worker(share, chosen, corpus, is_last=share is rest[-1]) for share in rest]
         try:
             found += _pass(first, chosen, corpus)
             if workers:
                 corpus.read_ahead()
-            else:
-                found += over_whole(chosen.apart, corpus)
+            found += over_whole(early if workers else (*early, *apart), corpus)
             for worker in workers:
                 found += worker.result(corpus)
         finally:

@@ -42,6 +42,17 @@ class Scope(StrEnum):
     """The run itself reports it: a crash, an ignore."""
 
 
+class Turn(StrEnum):
+    """When a rule over the whole is applied."""
+
+    LAST = "last"
+    """Once everything is together that a pass over the records remembers."""
+    EARLY = "early"
+    """While other processes read records, of which it needs nothing."""
+    APART = "apart"
+    """Just so, but by one of the other processes: it takes as long as many records."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One rule. Its docstring is its page, the text of `evidence explain`, and the source of its hint."""
@@ -57,8 +68,8 @@ class Rule:
     """Which records that cannot be loaded are this rule's finding, because the field at fault is its field."""
     stands: bool = False
     """It is applied to logs that are not to be cited too: such a status settles what makes a log no evidence."""
-    is_apart: bool = False
-    """It is over the whole and needs nothing of what a pass over the records remembers."""
+    turn: Turn = Turn.LAST
+    """When it is applied, if it is over the whole."""
 
     @property
     def summary(self) -> str:
@@ -98,10 +109,10 @@ def record_rule(
 
 
 def corpus_rule(
-    code: str, name: str, severity: Severity = Severity.ERROR, *, waivable: bool = True, is_apart: bool = False
+    code: str, name: str, severity: Severity = Severity.ERROR, *, waivable: bool = True, turn: Turn = Turn.LAST
 ) -> Callable[[CorpusCheck], Rule]:
-    """Make a rule of a function over the whole corpus; one that is apart does without what the pass remembers."""
-    return lambda check: _rule(code, name, severity, waivable, check, Scope.CORPUS, is_apart=is_apart)
+    """Make a rule of a function over the whole corpus."""
+    return lambda check: _rule(code, name, severity, waivable, check, Scope.CORPUS, turn=turn)
 
 
 def book_rule(
@@ -135,8 +146,8 @@ def _rule(
     owns: Owns | None = None,
     stands: bool = False,
     *,
-    is_apart: bool = False,
+    turn: Turn = Turn.LAST,
 ) -> Rule:
     if _CODE.fullmatch(code) is None:
         raise ValueError(f"{code!r} is not a rule code such as EV101")
-    return Rule(code, name, severity, cleandoc(check.__doc__ or ""), waivable, check, scope, owns, stands, is_apart)
+    return Rule(code, name, severity, cleandoc(check.__doc__ or ""), waivable, check, scope, owns, stands, turn)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evidence.checker.passes import CRASHED, over_records, over_whole
-from evidence.checker.registry import Rule, Scope
+from evidence.checker.registry import Rule, Scope, Turn
 from evidence.diagnostics import Diagnostic, Finding, Severity
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ def run(rules: Sequence[Rule], corpus: Corpus, *, selected: Collection[Rule] | N
     owners = [rule for rule in rules if rule.owns is not None]
     applied = [rule for rule in rules if rule.scope is Scope.RECORD and rule in wanted]
     of_corpus = [rule for rule in rules if rule.scope is Scope.CORPUS and rule in wanted]
-    of_records = over_records(owners, applied, [rule for rule in of_corpus if rule.is_apart], corpus)
-    of_the_whole = over_whole([rule for rule in of_corpus if not rule.is_apart], corpus)
+    of_records = over_records(owners, applied, [rule for rule in of_corpus if rule.turn is not Turn.LAST], corpus)
+    of_the_whole = over_whole([rule for rule in of_corpus if rule.turn is Turn.LAST], corpus)
     turns = {rule.code: turn for turn, rule in enumerate(of_corpus, start=1)}
     in_order = sorted([*of_records, *of_the_whole], key=lambda pair: turns.get(pair[0], 0))
     found: dict[Diagnostic, None] = {}

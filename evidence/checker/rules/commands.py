@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from evidence.checker.commands import DIFFERS, STANDS_IN, UNPARSEABLE, judged
 from evidence.checker.corpus import Corpus
-from evidence.checker.registry import corpus_rule
+from evidence.checker.registry import Turn, corpus_rule
 from evidence.diagnostics import Finding
 
 
-@corpus_rule(UNPARSEABLE, "command-unparseable", is_apart=True)
+@corpus_rule(UNPARSEABLE, "command-unparseable", turn=Turn.APART)
 def command_unparseable(corpus: Corpus) -> Iterator[Finding]:
     """A printed command is one: a shell parses it, what it runs is there, and that program takes its options.
 
@@ -32,7 +32,7 @@ def command_unparseable(corpus: Corpus) -> Iterator[Finding]:
     return (finding for code, finding in judged(corpus) if code == UNPARSEABLE)
 
 
-@corpus_rule(DIFFERS, "command-differs", is_apart=True)
+@corpus_rule(DIFFERS, "command-differs", turn=Turn.APART)
 def command_differs(corpus: Corpus) -> Iterator[Finding]:
     """A measuring command on a claim page is the one that a log of the page was made by.
 
@@ -53,7 +53,7 @@ def command_differs(corpus: Corpus) -> Iterator[Finding]:
     return (finding for code, finding in judged(corpus) if code == DIFFERS)
 
 
-@corpus_rule(STANDS_IN, "placeholder-in-command", is_apart=True)
+@corpus_rule(STANDS_IN, "placeholder-in-command", turn=Turn.APART)
 def placeholder_in_command(corpus: Corpus) -> Iterator[Finding]:
     """A command can be pasted and run.
 

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from evidence.book import Unrenderable
 from evidence.checker.corpus import Corpus
-from evidence.checker.registry import corpus_rule
+from evidence.checker.registry import Turn, corpus_rule
 from evidence.diagnostics import Finding, Location, Severity
 from evidence.errors import EvidenceError
 from evidence.evaluation import value_of
@@ -77,7 +77,7 @@ def _texts(corpus: Corpus) -> Iterator[_Text]:
             yield _Text(document.document.name, 0, body, prose, tuple(shown), is_strict=True, is_page=False)
 
 
-@corpus_rule("EV701", "bare-number")
+@corpus_rule("EV701", "bare-number", turn=Turn.EARLY)
 def bare_number(corpus: Corpus) -> Iterator[Finding]:
     """A number that looks measured is rendered from a record, or says where it is from.
 
@@ -256,7 +256,7 @@ def _agree(a: Interval, b: Interval) -> bool:
     return large - small <= _APART * large
 
 
-@corpus_rule("EV713", "undeclared-negative", Severity.WARNING)
+@corpus_rule("EV713", "undeclared-negative", Severity.WARNING, turn=Turn.EARLY)
 def undeclared_negative(corpus: Corpus) -> Iterator[Finding]:
     """A section whose tables hold losses says where it loses.
 
@@ -301,7 +301,7 @@ def _loses(corpus: Corpus, id_: str) -> bool:
     return any(isinstance(cell, Ratio) and cell.verdict is Verdict.WORSE for cell in cells)
 
 
-@corpus_rule("EV714", "typed-stance")
+@corpus_rule("EV714", "typed-stance", turn=Turn.EARLY)
 def typed_stance(corpus: Corpus) -> Iterator[Finding]:
     """What something ran on is rendered beside the numbers, not typed.
 
@@ -338,7 +338,7 @@ def _is_named(name: str, device: str) -> bool:
     return f" {device} ".find(f" {name} ") >= 0
 
 
-@corpus_rule("EV715", "unbacked-comparison", Severity.WARNING)
+@corpus_rule("EV715", "unbacked-comparison", Severity.WARNING, turn=Turn.EARLY)
 def unbacked_comparison(corpus: Corpus) -> Iterator[Finding]:
     """Words that compare stand where a record bears them out.
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evidence.checker.commands import DIFFERS, STANDS_IN, UNPARSEABLE, judged
 from evidence.checker.corpus import Corpus
 from evidence.checker.registry import Turn, corpus_rule
 from evidence.diagnostics import Finding
 
 
-@corpus_rule(UNPARSEABLE, "command-unparseable", turn=Turn.APART)
+@corpus_rule("EV706", "command-unparseable", turn=Turn.APART)
 def command_unparseable(corpus: Corpus) -> Iterator[Finding]:
     """A printed command is one: a shell parses it, what it runs is there, and that program takes its options.
 
@@ -29,10 +28,10 @@ def command_unparseable(corpus: Corpus) -> Iterator[Finding]:
     Copy the command that was run, or render it with `ev.reproduce`. If the command of a record is refused, measure
     again, or say `logs: {LOG: {historical: why}}` in a claims file.
     """
-    return (finding for code, finding in judged(corpus) if code == UNPARSEABLE)
+    return _judged(corpus, "EV706")
 
 
-@corpus_rule(DIFFERS, "command-differs", turn=Turn.APART)
+@corpus_rule("EV707", "command-differs", turn=Turn.APART)
 def command_differs(corpus: Corpus) -> Iterator[Finding]:
     """A measuring command on a claim page is the one that a log of the page was made by.
 
@@ -50,10 +49,10 @@ def command_differs(corpus: Corpus) -> Iterator[Finding]:
     Write `{{ ev.reproduce("id") }}`: it prints the command as it was run. The message names each option that differs,
     with its value here and in the record.
     """
-    return (finding for code, finding in judged(corpus) if code == DIFFERS)
+    return _judged(corpus, "EV707")
 
 
-@corpus_rule(STANDS_IN, "placeholder-in-command", turn=Turn.APART)
+@corpus_rule("EV708", "placeholder-in-command", turn=Turn.APART)
 def placeholder_in_command(corpus: Corpus) -> Iterator[Finding]:
     """A command can be pasted and run.
 
@@ -68,4 +67,11 @@ def placeholder_in_command(corpus: Corpus) -> Iterator[Finding]:
     ## How to fix it
     Write the value that was used, or render the command with `ev.reproduce`. Give files as paths below the repository.
     """
-    return (finding for code, finding in judged(corpus) if code == STANDS_IN)
+    return _judged(corpus, "EV708")
+
+
+def _judged(corpus: Corpus, rule: str) -> Iterator[Finding]:
+    """Return what one of these rules finds; what reads commands is imported by the process that needs it."""
+    from evidence.checker.commands import judged
+
+    return (finding for code, finding in judged(corpus) if code == rule)

@@ -131,6 +131,12 @@ def test_rules_that_do_not_wait_need_nothing_of_what_a_pass_remembers(spoilt: Pa
     assert {code for code, _ in before} >= {"EV701", "EV706"}
 
 
+def test_an_early_rule_leaves_nothing_behind_that_depends_on_the_pass(spoilt: Path) -> None:
+    corpus = Corpus(Project.find(spoilt))
+    passes.over_whole([rule for rule in RULES if rule.turn is Turn.EARLY], corpus)
+    assert {"cited", "stated", "attributed"}.isdisjoint(vars(corpus))
+
+
 def test_a_process_with_threads_is_not_forked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)))
     assert passes._processes(10_000) == 4

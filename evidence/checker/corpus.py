@@ -1,6 +1,7 @@
 """Owns what rules read: the project, its store and ledger, git, claims and pages; and what a pass over it remembers.
 
-Everything is read when it is first asked for. Records stream by and are not kept: a few facts of each are.
+Everything is read when it is first asked for. Records stream by; of a large store few are kept, and
+a few facts of each.
 """
 
 from __future__ import annotations

@@ -48,10 +48,8 @@ def _product_kernel(
         at = (first + step).to(tl.int64)
         x_mask = (row < rows)[:, None] & (at < depth)[None, :]
         weight_mask = (at < depth)[:, None] & (column < columns)[None, :]
-        x = tl.load(x_start + at[None, :] * x_stride_depth, mask=x_mask, other=0.0, eviction_policy="evict_last")
-        weight = tl.load(
-            weight_start + at[:, None] * weight_stride_depth, mask=weight_mask, other=0, eviction_policy="evict_first"
-        )
+        x = tl.load(x_start + at[None, :] * x_stride_depth, mask=x_mask, other=0.0)
+        weight = tl.load(weight_start + at[:, None] * weight_stride_depth, mask=weight_mask, other=0)
         total = tl.dot(x, weight.to(x.dtype), total, input_precision=PRECISION)
     scale = tl.load(scale_pointer + column, mask=column < columns, other=0.0).to(tl.float32)
     target = y_pointer + row.to(tl.int64)[:, None] * columns + column[None, :]
@@ -83,10 +81,8 @@ def _row_product_kernel(
     for first in tl.range(0, depth, DEPTH, num_stages=STAGES):
         at = (first + step).to(tl.int64)
         weight_mask = (at < depth)[:, None] & (column < columns)[None, :]
-        x = tl.load(x_start + at * x_stride_depth, mask=at < depth, other=0.0, eviction_policy="evict_last")
-        weight = tl.load(
-            weight_start + at[:, None] * weight_stride_depth, mask=weight_mask, other=0, eviction_policy="evict_first"
-        )
+        x = tl.load(x_start + at * x_stride_depth, mask=at < depth, other=0.0)
+        weight = tl.load(weight_start + at[:, None] * weight_stride_depth, mask=weight_mask, other=0)
         products += x.to(tl.float32)[:, None] * weight.to(tl.float32)
     total = tl.sum(products, axis=0)
     scale = tl.load(scale_pointer + column, mask=column < columns, other=0.0).to(tl.float32)

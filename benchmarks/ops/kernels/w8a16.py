@@ -130,6 +130,6 @@ def w8a16_matmul(x: torch.Tensor, weight: torch.Tensor, scale: torch.Tensor) -> 
         _product_kernel[(triton.cdiv(rows, tile_rows), triton.cdiv(columns, tile_columns))](
             x, weight, scale, y, rows, columns, depth,
             x.stride(0), x.stride(1), weight.stride(0), weight.stride(1),
-            precision, tile_rows, tile_columns, tile_depth, num_warps=warps, num_stages=5 if rows <= 16 else 3,
+            precision, tile_rows, tile_columns, tile_depth, num_warps=warps,
         )  # fmt: skip
     return y

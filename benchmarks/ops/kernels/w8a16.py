@@ -43,18 +43,14 @@ def _product_kernel(
     step = tl.arange(0, DEPTH)
     x_start = x_pointer + row.to(tl.int64)[:, None] * x_stride_row
     weight_start = weight_pointer + column.to(tl.int64)[None, :] * weight_stride_column
-    x_at = x_start + step.to(tl.int64)[None, :] * x_stride_depth
-    weight_at = weight_start + step.to(tl.int64)[:, None] * weight_stride_depth
     total = tl.zeros((ROWS, COLUMNS), tl.float32)
     for first in range(0, depth, DEPTH):
-        at = first + step
+        at = (first + step).to(tl.int64)
         x_mask = (row < rows)[:, None] & (at < depth)[None, :]
         weight_mask = (at < depth)[:, None] & (column < columns)[None, :]
-        x = tl.load(x_at, mask=x_mask, other=0.0)
-        weight = tl.load(weight_at, mask=weight_mask, other=0)
+        x = tl.load(x_start + at[None, :] * x_stride_depth, mask=x_mask, other=0.0)
+        weight = tl.load(weight_start + at[:, None] * weight_stride_depth, mask=weight_mask, other=0)
         total = tl.dot(x, weight.to(x.dtype), total, input_precision=PRECISION)
-        x_at += DEPTH * x_stride_depth
-        weight_at += DEPTH * weight_stride_depth
     scale = tl.load(scale_pointer + column, mask=column < columns, other=0.0).to(tl.float32)
     target = y_pointer + row.to(tl.int64)[:, None] * columns + column[None, :]
     mask = (row < rows)[:, None] & (column < columns)[None, :]
@@ -81,17 +77,13 @@ def _row_product_kernel(
     step = tl.arange(0, DEPTH)
     x_start = x_pointer
     weight_start = weight_pointer + column.to(tl.int64)[None, :] * weight_stride_column
-    x_at = x_start + step.to(tl.int64) * x_stride_depth
-    weight_at = weight_start + step.to(tl.int64)[:, None] * weight_stride_depth
     products = tl.zeros((DEPTH, COLUMNS), tl.float32)
     for first in tl.range(0, depth, DEPTH, num_stages=STAGES):
-        at = first + step
+        at = (first + step).to(tl.int64)
         weight_mask = (at < depth)[:, None] & (column < columns)[None, :]
-        x = tl.load(x_at, mask=at < depth, other=0.0)
-        weight = tl.load(weight_at, mask=weight_mask, other=0)
+        x = tl.load(x_start + at * x_stride_depth, mask=at < depth, other=0.0)
+        weight = tl.load(weight_start + at[:, None] * weight_stride_depth, mask=weight_mask, other=0)
         products += x.to(tl.float32)[:, None] * weight.to(tl.float32)
-        x_at += DEPTH * x_stride_depth
-        weight_at += DEPTH * weight_stride_depth
     total = tl.sum(products, axis=0)
     scale = tl.load(scale_pointer + column, mask=column < columns, other=0.0).to(tl.float32)
     tl.store(y_pointer + column, (total * scale).to(y_pointer.dtype.element_ty), mask=column < columns)

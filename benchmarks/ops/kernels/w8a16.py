@@ -92,8 +92,6 @@ def _row_product_kernel(
 def tiling(rows: int) -> tuple[int, int, int, int]:
     """Return rows, columns and depth of a tile, and its warps: few rows take the tile of 64, see below."""
     # From 64 rows on Hopper multiplies out of shared memory; a smaller tile gathers the weight from it byte by byte.
-    if rows <= 16:
-        return 64, 64, 128, 8
     if rows <= 64:
         return 64, 64, 128, 4
     return 128, 128, 64, 8

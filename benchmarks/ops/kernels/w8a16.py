@@ -13,7 +13,7 @@ import triton
 import triton.language as tl
 
 FLOATING = (torch.bfloat16, torch.float16, torch.float32)
-_ROW_TILE = (128, 64)
+_ROW_TILE = (64, 64)
 """Columns and depth of a tile where there is one row."""
 _ROW_STAGES = 4
 

@@ -17,7 +17,6 @@ import os
 import signal
 import socket
 import sys
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,13 +87,23 @@ def _asked(unanswered: Sequence[str]) -> str | None:
 
 def obstacle() -> str | None:
     """Return why this process must not be forked, or None: it has threads, or a device's driver is in use."""
-    threads = len(list(_TASKS.iterdir()))
-    if threading.active_count() > 1 or threads > 1:
-        return f"importing started threads: {threads} run"
+    if threads := _threads():
+        return f"importing started threads: {', '.join(threads)}"
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_initialized():
         return "importing made a context on a device"
     return "importing initialised CUDA's driver" if _is_cuda_initialised() else None
+
+
+def _threads() -> list[str]:
+    """Return the names of this process's threads but the first; a library that starts one gives it a name."""
+    names = []
+    for task in _TASKS.iterdir():
+        if task.name != str(os.getpid()):
+            # One that has just ended is none.
+            with contextlib.suppress(OSError):
+                names.append((task / "comm").read_text(encoding="utf-8", errors="replace").strip())
+    return sorted(names)
 
 
 def _is_cuda_initialised() -> bool:

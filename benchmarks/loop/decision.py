@@ -27,7 +27,14 @@ _METRICS: dict[Bound, tuple[str, ...]] = {
     "launch": ("busy_share", "waves"),
     "register": ("registers", "occupancy"),
 }
-"""Counters that show a bound, the first that a profile has."""
+"""Counters that show a bound: of memory the larger share, of others the first that a profile has."""
+_BOTTLENECKS: dict[Bound, tuple[str, ...]] = {
+    "bandwidth": ("memory",),
+    "compute": ("compute",),
+    "launch": ("launch", "dispatch"),
+    "register": ("register",),
+}
+"""What a profile says of work with such a bound."""
 _LEAST_DIFFERENCE = 1e-9
 
 
@@ -231,16 +238,27 @@ def limit(
         and not _profiles(contract, loaded.record, contract.candidate)
     ):
         return _of_roofline(contract, loaded, bound)
+    return _of_profiles(contract, loaded, bound, metric)
+
+
+def _of_profiles(contract: Contract, loaded: Loaded, bound: Bound, metric: str | None) -> Limit:
+    """Return the number of a profile that shows a bound; the profile must name that bound unless a counter is given."""
+    name, told = loaded.entry.log, []
     wanted = (metric,) if metric is not None else _METRICS.get(bound, ())
     for profile in _profiles(contract, loaded.record, contract.candidate):
-        for counter in wanted:
-            held = next((one for one in profile.metrics if one.name == counter), None)
-            if held is not None:
-                unit = "" if held.unit == "1" else f" {held.unit}"
-                text = f"{counter} of {profile.arm} on {profile.workload} is {held.value:.4g}{unit} by {profile.tool}"
-                return Limit(bound, text, name, counter)
+        held = [one for counter in wanted for one in profile.metrics if one.name == counter]
+        if not held:
+            continue
+        if metric is None and profile.bottleneck not in _BOTTLENECKS[bound]:
+            told.append(f"{profile.tool} says that {profile.workload} is bound by {profile.bottleneck}")
+            continue
+        one = max(held, key=lambda counter: counter.value) if bound == "bandwidth" else held[0]
+        unit = "" if one.unit == "1" else f" {one.unit}"
+        text = f"{one.name} of {profile.arm} on {profile.workload} is {one.value:.4g}{unit} by {profile.tool}"
+        return Limit(bound, text, name, one.name)
     asked = ", ".join(wanted) or "a counter: give --metric"
-    raise LoopError(Reason.UNFINISHED, f"{name} holds no profile of {contract.candidate} with {asked}")
+    said = "; ".join(told) or f"it holds no profile of {contract.candidate} with {asked}"
+    raise LoopError(Reason.UNFINISHED, f"{name} does not show that {bound} is in the way: {said}")
 
 
 def _of_timer(contract: Contract, loaded: Loaded) -> Limit:

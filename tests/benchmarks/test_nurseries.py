@@ -97,7 +97,7 @@ def wait_until_gone(process: psutil.Process) -> None:
 @pytest.mark.parametrize(
     ("behaviour", "facts", "module", "said"),
     [
-        (("n=import-thread",), None, "tests.benchmarks.toy_worker", "importing started threads: 2 run"),
+        (("n=import-thread",), None, "tests.benchmarks.toy_worker", "importing started threads: py"),
         (("n=import-device",), FACTS, "tests.benchmarks.toy_worker", "importing asks a device for current_stream"),
         ((), FACTS, "tests.benchmarks.toy_worker", "a trial fork that used the device: "),
         ((), None, "tests.benchmarks.no_worker", "importing raised ModuleNotFoundError: No module named"),

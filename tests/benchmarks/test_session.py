@@ -203,7 +203,7 @@ def test_an_arm_that_cannot_be_forked_is_spawned_and_the_record_says_why(tmp_pat
     record = run(tmp_path, fused={"n1": "import-thread"}, start="fork", nurseries=1)
     assert {told(cell) for cell in record.cells} == {"timed 2"}
     (entry,) = (entry for entry in record.unavailable if entry.what == "forks of fused")
-    assert entry.reason.startswith("importing started threads: 2 run")
+    assert entry.reason.startswith("importing started threads: py")
     assert any("the processes of eager and eager-again were forked" in text for text in record.limitations)
 
 

@@ -40,8 +40,9 @@ def made(asked: dict[str, Any], log: str, sources: tuple[Any, ...]) -> tuple[Rec
     record = record.model_copy(update=changes)
     found: list[Any] = []
     for arm, moved in asked.get("moved", {}).items():
-        kernel = Kernel(f"{arm}_kernel", 1, 1e-3, (metric("moved_bytes", "B", moved),))
-        summary = Summary("ncu", (kernel,), whole((kernel,)), "memory", "synthetic", ())
+        shares = (metric(name, "%", value) for name, value in asked.get("shares", {}).items())
+        kernel = Kernel(f"{arm}_kernel", 1, 1e-3, (metric("moved_bytes", "B", moved), *shares))
+        summary = Summary("ncu", (kernel,), whole((kernel,)), asked.get("bottleneck", "memory"), "synthetic", ())
         found.append(taken(summary, arm, "n8192", ("ncu",)))
     if not found and asked.get("no_profile"):
         found.append(Unavailable(what="ncu profile of fused on n8192", reason=asked["no_profile"]))

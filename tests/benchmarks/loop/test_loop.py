@@ -280,6 +280,19 @@ def test_a_profile_shows_a_bound(tmp_path):
     assert made.rows[-1]["note"] == "moved_bytes of fused on n8192 is 9e+09 B by ncu"
 
 
+@pytest.mark.parametrize(
+    ("bottleneck", "said"),
+    [("memory", "memory_share of fused on n8192 is 68 % by ncu"), ("compute", "n8192 is bound by compute")],
+)
+def test_a_bound_is_what_the_profile_names_and_the_larger_share_shows_it(tmp_path, bottleneck, said):
+    made = sandbox(tmp_path / bottleneck)
+    profiled = {"moved": MOVED, "shares": {"dram_share": 39, "memory_share": 68}, "bottleneck": bottleneck}
+    run_all(made, [{"times": times(8e-3), **profiled}, {"times": times(8e-3), "no_profile": "none"}])
+    done = made.loop("no-go", "--bound", "bandwidth")
+    assert said in (made.rows[-1]["note"] if bottleneck == "memory" else done.stderr)
+    assert (made.rows[-1]["status"] == "no-go") is (bottleneck == "memory")
+
+
 def test_a_page_has_calls_instead_of_numbers_and_its_claims_stand(copied):
     from evidence.book import Book
     from evidence.project import Project

@@ -112,8 +112,8 @@ class Store:
 
     @functools.cached_property
     def entries(self) -> tuple[Entry, ...]:
-        """Every log directory with a record file, by name."""
-        return tuple(self._scan[0].values())
+        """Every log directory with a record file, by series and in each the oldest first; `-10` is younger than `-9`."""
+        return tuple(sorted(self._scan[0].values(), key=_age))
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -141,7 +141,7 @@ class Store:
         return log in self._scan[0]
 
     def __iter__(self) -> Iterator[Loaded | Problem]:
-        """Load every record once, in order of name."""
+        """Load every record once, in the order of `entries`."""
         return self.stream(self.entries)
 
     def stream(self, entries: Iterable[Entry]) -> Iterator[Loaded | Problem]:
@@ -170,7 +170,7 @@ class Store:
     @functools.cached_property
     def _series(self) -> dict[str, tuple[Entry, ...]]:
         found: dict[str, list[Entry]] = {}
-        for entry in sorted(self.entries, key=lambda entry: (log_date(entry.log), _run_of(entry.log))):
+        for entry in self.entries:
             found.setdefault(entry.series, []).append(entry)
         return {name: tuple(entries) for name, entries in found.items()}
 
@@ -191,6 +191,10 @@ class Store:
             raise RecordError(f"cannot be read: {error.strerror}", fix=_READABLE) from None
         record, texts = read(data)
         return Loaded(entry, record, hashlib.sha256(data).hexdigest(), len(data), texts)
+
+
+def _age(entry: Entry) -> tuple[str, str, int]:
+    return entry.series, log_date(entry.log), _run_of(entry.log)
 
 
 def _run_of(log: str) -> int:

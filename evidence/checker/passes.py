@@ -118,7 +118,7 @@ def _processes(records: int) -> int:
 
 
 def _shares(entries: Sequence[Entry], count: int) -> list[list[Entry]]:
-    """Part the logs into shares, each of whole series and in order of name; the last, which has more to do, is smaller.
+    """Part the logs into shares, each of whole series and in the order given; the last, which has more to do, is smaller.
 
     The others are of about one size.
     """
@@ -132,7 +132,7 @@ def _shares(entries: Sequence[Entry], count: int) -> list[list[Entry]]:
     for logs in series.values():
         shares[min(count - 1, placed * count // total)] += logs
         placed += len(logs)
-    return [sorted(share, key=lambda entry: entry.log) for share in shares]
+    return shares
 
 
 def _pass(entries: Iterable[Entry], rules: _Rules, corpus: Corpus) -> Found:

@@ -192,10 +192,9 @@ def test_the_index_knows_logs_by_name_and_series(tmp_path: Path) -> None:
         "kernels/toy_20260901",
         "kernels/toy_20260901-2",
     ]
-    assert [entry.log for entry in store.series_of("kernels/toy")][-2:] == [
-        "kernels/toy_20260902-9",
-        "kernels/toy_20260902-10",
-    ]
+    youngest = ["kernels/toy_20260902-9", "kernels/toy_20260902-10"]
+    assert [entry.log for entry in store.entries][-2:] == youngest
+    assert [entry.log for entry in store.series_of("kernels/toy")][-2:] == youngest
     assert store.newest("kernels/toy").record.log == "kernels/toy_20260902-10"
     assert store.entries[0].series == "engine/toy"
     assert store.load("engine/toy_20260901") is store.load("engine/toy_20260901")

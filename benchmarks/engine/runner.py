@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import privacy
-from benchmarks.engine import selection
+from benchmarks.engine import models, selection
 from benchmarks.engine.study import Study, find
 from benchmarks.options import flag_text, kept_in, set_text
 from evidence.schema import Arm, Record
@@ -30,7 +30,7 @@ class EngineRunner:
     def configuration(self, options: Mapping[str, Any]) -> Mapping[str, str] | None:
         """Return what a run measures and keeps, defaults written out."""
         asked = argparse.Namespace(**options)
-        chosen = selection.selection(asked)
+        chosen = _chosen(asked)
         own = {f"--{name}": set_text(values) for name, values in chosen.asked.more.items()}
         found = {
             "study": chosen.study.name,
@@ -68,13 +68,19 @@ class EngineRunner:
 
     def variables(self, options: Mapping[str, Any], given: Mapping[str, str]) -> Mapping[str, str]:
         """Return what a record would hold of variables that are given."""
-        chosen = selection.selection(argparse.Namespace(**options))
+        chosen = _chosen(argparse.Namespace(**options))
         settings, _ = privacy.variables(selection.variables(chosen, given))
         return {setting.name: setting.value for setting in settings if setting.name in given}
 
     def rerun(self, words: Sequence[str], logs: Path, *, brief: bool) -> tuple[str, ...]:
         """Return the words of the same run into another store; of options given twice the last one counts."""
         return (*words, *(_BRIEF if brief else ()), *kept_in(words, logs))
+
+
+def _chosen(options: argparse.Namespace) -> selection.Selection:
+    """Resolve the options; a model that is made here may be yet to be made, as in a fresh copy of the repository."""
+    folder = models.LOCAL.get(options.model)
+    return selection.selection(options, None if folder is None else models.Directory(folder))
 
 
 def _study(record: Record) -> Study:

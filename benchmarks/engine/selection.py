@@ -143,8 +143,8 @@ def _add_common(leaf: argparse.ArgumentParser, study: Study) -> None:
     add_places(leaf, domain=DOMAIN, name="the study and the model")
 
 
-def selection(options: argparse.Namespace) -> Selection:
-    """Resolve the options.
+def selection(options: argparse.Namespace, model: models.Model | None = None) -> Selection:
+    """Resolve the options; `model` is what their `--model` stands for, where nothing will be run with it.
 
     Raises:
         UsageError: they make no measurement.
@@ -169,7 +169,7 @@ def selection(options: argparse.Namespace) -> Selection:
     return Selection(
         study=study,
         arrangement=arrangement,
-        model=models.find(options.model),
+        model=models.find(options.model) if model is None else model,
         named_model=options.model,
         dtype=options.dtype or ("bf16" if device == "cuda" else "fp32"),
         asked=asked,

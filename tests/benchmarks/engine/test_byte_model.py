@@ -14,6 +14,8 @@ import pytest
 
 from benchmarks import ROOT
 from benchmarks.engine import accuracy, models
+from benchmarks.engine.runner import RUNNER
+from evidence import runners
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -101,3 +103,13 @@ def test_a_model_that_was_not_made_yet_says_how(monkeypatch: pytest.MonkeyPatch,
     with pytest.raises(models.ModelError, match="not made yet") as refused:
         models.find("byte")
     assert f"\n{str(refused.value.fix).removeprefix('make ')}:" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def test_a_command_that_names_it_is_one_before_it_was_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(models.LOCAL, "byte", tmp_path / "byte")  # type: ignore[misc]
+    options = runners.parse(RUNNER, ("quant", "--model", "byte", "--dtype", "bf16", "--log"))
+    assert options is not None
+    configuration = RUNNER.configuration(options)
+    assert configuration is not None
+    assert configuration["--model"] == "byte"
+    assert configuration["--name"] == "quant_byte"

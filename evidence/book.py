@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -248,6 +249,14 @@ class Book:
         built = self._outcome(id_).built if id_ in self.ids else None
         view = built.view if isinstance(built, tables.Built) else built
         return tuple(one.log for one in view.evidence) if view is not None else ()
+
+    def logs_named(self, id_: str) -> tuple[str, ...]:
+        """Return the logs that an item would print from if it can be shown, which is not evaluated."""
+        found = []
+        for series in self.series_of(id_):
+            with contextlib.suppress(EvidenceError):
+                found.append(self.log_name(series))
+        return tuple(dict.fromkeys(found))
 
     def shown(self, id_: str) -> Statement | tables.Built | None:
         """Return an item as it is shown; None if its logs do not bear it out."""

@@ -231,18 +231,29 @@ class Judge:
             yield code, Finding(at, f"the command of {log}{message}", fix, tuple(cited))
 
     def _reproduced(self, subject: str, at: Location) -> Iterator[tuple[str, Finding]]:
-        """Find programs of printed commands that the repository once had and has no more."""
-        for log in self.corpus.book.logs_of(subject) if subject in self.corpus.book.ids else ():
-            _, target = self._current(log)
-            repository = self.corpus.repository
-            if target is None or repository is None:
-                continue
-            command = Command(1, "", target.provenance.argv, program_of(target.provenance.argv))
-            lack, commit = self._lack(command), _commit_of(target)
-            if stand_in := command.stand_in or command.home:
-                yield STANDS_IN, Finding(at, f"{stand_in!r} in the command of {log} is not there for its reader")
-            if lack is not None and commit and any(repository.file_at(commit, path) for path in _paths_of(command)):
-                yield UNPARSEABLE, Finding(at, f"the command of {log}: {lack[0]} any more", lack[1])
+        """Find programs of printed commands that the repository once had and has no more.
+
+        Whether an item can be shown takes evaluating it: that is asked only where something is wrong.
+        """
+        book = self.corpus.book
+        if subject in book.ids and any(self._unrepeatable(log, at) for log in book.logs_named(subject)):
+            for log in book.logs_of(subject):
+                yield from self._unrepeatable(log, at)
+
+    def _unrepeatable(self, log: str, at: Location) -> tuple[tuple[str, Finding], ...]:
+        _, target = self._current(log)
+        repository = self.corpus.repository
+        if target is None or repository is None:
+            return ()
+        found: list[tuple[str, Finding]] = []
+        command = Command(1, "", target.provenance.argv, program_of(target.provenance.argv))
+        lack, commit = self._lack(command), _commit_of(target)
+        if stand_in := command.stand_in or command.home:
+            message = f"{stand_in!r} in the command of {log} is not there for its reader"
+            found.append((STANDS_IN, Finding(at, message)))
+        if lack is not None and commit and any(repository.file_at(commit, path) for path in _paths_of(command)):
+            found.append((UNPARSEABLE, Finding(at, f"the command of {log}: {lack[0]} any more", lack[1])))
+        return tuple(found)
 
     def _current(self, log: str) -> tuple[Loaded | None, _Target | None]:
         """Return a log whose command should still run: not one that is set aside or kept for its history."""

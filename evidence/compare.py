@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from evidence import statistics
 from evidence.errors import ComparisonError
@@ -28,6 +29,9 @@ TIMERS_AGREE_WITHIN = 0.05
 OTHER_ENVIRONMENT = "the arms ran in other environments"
 ENVIRONMENT = frozenset({"host", "stack", "ranks"})
 """The built-in axes that are about where an arm ran."""
+
+Read: TypeAlias = Callable[[Record, Cell, Quantity], tuple[float, ...]]
+"""How the numbers of a cell are come by, one a process."""
 
 _WORDS: dict[Unit, tuple[str, str]] = {
     "s": ("FASTER", "SLOWER"),
@@ -74,9 +78,16 @@ class Comparison:
 
 
 def compare(
-    record: Record, baseline: str, candidate: str, quantity: Quantity, workloads: Sequence[str] | None = None
+    record: Record,
+    baseline: str,
+    candidate: str,
+    quantity: Quantity,
+    workloads: Sequence[str] | None = None,
+    read: Read = process_values,
 ) -> tuple[Comparison, ...]:
     """Compare two arms on every workload of a record, or on those named; none is left out.
+
+    Who compares much of one record may give a `read` that remembers.
 
     Raises:
         ComparisonError: the metric has no direction, so no ratio of it is better or worse.
@@ -88,13 +99,13 @@ def compare(
         )
     names = workloads if workloads is not None else [workload.name for workload in record.workloads]
     return tuple(
-        _compare(record, record.cell(baseline, name), record.cell(candidate, name), quantity) for name in names
+        _compare(record, record.cell(baseline, name), record.cell(candidate, name), quantity, read) for name in names
     )
 
 
-def _compare(record: Record, before: Cell, after: Cell, quantity: Quantity) -> Comparison:
+def _compare(record: Record, before: Cell, after: Cell, quantity: Quantity, read: Read) -> Comparison:
     unit, better = unit_of(record, quantity)
-    values = (process_values(record, before, quantity), process_values(record, after, quantity))
+    values = (read(record, before, quantity), read(record, after, quantity))
     blank = Comparison(
         workload=before.workload,
         baseline=before,
@@ -128,7 +139,7 @@ def _compare(record: Record, before: Cell, after: Cell, quantity: Quantity) -> C
         ratio = statistics.gain(*values, better == "lower")
     except ComparisonError as error:
         return replace(blank, reason=error.message)
-    noise = _noise(record, before, after, quantity)
+    noise = _noise(record, before, after, quantity, read)
     effect = statistics.minimum_effect(noise)
     verdict, reason = statistics.judge(ratio, effect), ""
     if apart := timers_apart(record, before, quantity) or timers_apart(record, after, quantity):
@@ -167,16 +178,16 @@ def _unequal(before: str, after: str, work: frozenset[tuple[str, int]], other: f
     return f"unequal work: {before} did {counts(work)} {kind}, {after} {counts(other)}"
 
 
-def _noise(record: Record, before: Cell, after: Cell, quantity: Quantity) -> Interval | None:
+def _noise(record: Record, before: Cell, after: Cell, quantity: Quantity, read: Read) -> Interval | None:
     """Return the A/A ratio of the baseline and its control on this workload, the wider one of several.
 
     A control that is itself the candidate does not set the bar it is held to.
     """
-    values, lower_is_better = process_values(record, before, quantity), unit_of(record, quantity)[1] == "lower"
+    values, lower_is_better = read(record, before, quantity), unit_of(record, quantity)[1] == "lower"
     found: list[Interval] = []
     for arm in record.arms:
         if arm.control_of == before.arm and arm.name != after.arm:
-            control = process_values(record, record.cell(arm.name, before.workload), quantity)
+            control = read(record, record.cell(arm.name, before.workload), quantity)
             if len(control) >= MINIMUM_PROCESSES and min(control) > 0:
                 found.append(statistics.gain(values, control, lower_is_better))
     return max(found, key=statistics.minimum_effect, default=None)

@@ -9,11 +9,11 @@ from functools import cached_property
 from evidence import statistics
 from evidence.compare import OTHER_ENVIRONMENT, Comparison, compare, word_of
 from evidence.errors import ComparisonError, ItemError, UnknownNameError
-from evidence.readings import Quantity, coordinates, parse_quantity, process_values, processes_of, unit_of
-from evidence.schema import Cell, Timed, Workload
+from evidence.readings import Quantity, parse_quantity, process_values, processes_of, unit_of
+from evidence.schema import Cell, Record, Timed, Workload
 from evidence.schema.claims import CONTROL, Also, Claim, Expected
 from evidence.schema.metrics import Unit
-from evidence.selection import select
+from evidence.selection import place_of, select
 from evidence.statistics import Interval, Verdict
 from evidence.store import Loaded
 
@@ -130,7 +130,7 @@ class Reading:
 
     def facts(self) -> dict[str, tuple[str, ...]]:
         """Return the values of every axis over the selected cells."""
-        places = [coordinates(self.loaded.record, workload) for workload in self.workloads]
+        places = [place_of(self.loaded, workload) for workload in self.workloads]
         axes = dict.fromkeys(axis for place in places for axis in place)
         found = {axis: tuple(dict.fromkeys(place[axis] for place in places if axis in place)) for axis in axes}
         found["arm"] = (self.candidate,)
@@ -153,7 +153,17 @@ def _held(one: Comparison, control: Reading) -> Comparison:
 def compared(loaded: Loaded, baseline: str, candidate: str, quantity: Quantity, workload: str) -> Comparison:
     """Return two arms of a record compared on one workload, as `compare` does, once for all who ask."""
     key = ("compared", baseline, candidate, quantity, workload)
-    return loaded.once(key, lambda: compare(loaded.record, baseline, candidate, quantity, [workload])[0])
+
+    def numbers(_: Record, cell: Cell, quantity: Quantity) -> tuple[float, ...]:
+        return numbers_of(loaded, cell, quantity)
+
+    return loaded.once(key, lambda: compare(loaded.record, baseline, candidate, quantity, [workload], numbers)[0])
+
+
+def numbers_of(loaded: Loaded, cell: Cell, quantity: Quantity) -> tuple[float, ...]:
+    """Return a cell's number in each process, as `process_values` does, read once for all who ask."""
+    key = ("numbers", cell.arm, cell.workload, quantity)
+    return loaded.once(key, lambda: process_values(loaded.record, cell, quantity))
 
 
 def value_of(loaded: Loaded, cell: Cell, quantity: Quantity) -> Value | None:
@@ -162,7 +172,7 @@ def value_of(loaded: Loaded, cell: Cell, quantity: Quantity) -> Value | None:
 
 
 def _value_of(loaded: Loaded, cell: Cell, quantity: Quantity) -> Value | None:
-    numbers = process_values(loaded.record, cell, quantity)
+    numbers = numbers_of(loaded, cell, quantity)
     if not numbers:
         return None
     workload = loaded.record.workload(cell.workload)
@@ -219,7 +229,7 @@ def _reading(name: str, claim: Claim, also: Also | None, load: Loader) -> Readin
             unknown = UnknownNameError("arm", value, arms)
             raise ItemError(UNBACKED, f"{loaded.entry.log}: {unknown.message}", *key(field), fix=unknown.fix)
     try:
-        workloads = select(record, where)
+        workloads = select(loaded, where)
     except UnknownNameError as error:
         axis = error.name if error.kind == "axis" else error.kind.removeprefix("value of ")
         raise ItemError(UNBACKED, f"{loaded.entry.log}: {error.message}", *key("where"), axis, fix=error.fix) from None
@@ -228,7 +238,7 @@ def _reading(name: str, claim: Claim, also: Also | None, load: Loader) -> Readin
     if baseline is not None and better == "neither":
         message = f"{quantity} has no direction, so no ratio of it is better or worse"
         raise ItemError(UNBACKED, message, *key("metric"), fix="read one arm, or compare a metric with a direction")
-    if name in (hidden := {*coordinates(record, workloads[0]), "arm", "date"}):
+    if name in (hidden := {*place_of(loaded, workloads[0]), "arm", "date"}):
         others = ", ".join(sorted(hidden))
         message = f"a reading called {name!r} hides the {name} of the log, which {{{name}}} asks for"
         raise ItemError(MALFORMED, message, "also", name, fix=f"give it a name that is none of {others}")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from evidence.errors import UnknownNameError
 from evidence.readings import coordinates
 from evidence.schema import Record, Workload
+from evidence.store import Loaded
 
 ARM = "arm"
 
@@ -20,13 +21,23 @@ def axes_of(record: Record) -> dict[str, tuple[str, ...]]:
     return {axis: tuple(found) for axis, found in values.items()}
 
 
-def select(record: Record, where: Mapping[str, Sequence[str]]) -> tuple[Workload, ...]:
+def axes_in(loaded: Loaded) -> Mapping[str, tuple[str, ...]]:
+    """Return the axes of a log's record, found once for all who ask."""
+    return loaded.once("axes", lambda: axes_of(loaded.record))
+
+
+def place_of(loaded: Loaded, workload: Workload) -> Mapping[str, str]:
+    """Return where a workload of a log stands on every axis, found once for all who ask."""
+    return loaded.once(("place", workload.name), lambda: coordinates(loaded.record, workload))
+
+
+def select(loaded: Loaded, where: Mapping[str, Sequence[str]]) -> tuple[Workload, ...]:
     """Return the workloads on the named values; an axis not named keeps all of its own. `arm` is left to the caller.
 
     Raises:
         UnknownNameError: no such axis, or no such value on it.
     """
-    axes = axes_of(record)
+    axes = axes_in(loaded)
     for axis, values in where.items():
         if axis not in axes:
             raise UnknownNameError("axis", axis, axes)
@@ -34,7 +45,7 @@ def select(record: Record, where: Mapping[str, Sequence[str]]) -> tuple[Workload
             if value not in axes[axis]:
                 raise UnknownNameError(f"value of {axis}", value, axes[axis])
     wanted = {axis: values for axis, values in where.items() if axis != ARM}
-    return tuple(w for w in record.workloads if matches(coordinates(record, w), wanted))
+    return tuple(one for one in loaded.record.workloads if matches(place_of(loaded, one), wanted))
 
 
 def matches(place: Mapping[str, str], where: Mapping[str, Sequence[str]]) -> bool:

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from evidence import roofline, statistics, units
-from evidence.compare import compare, word_of
+from evidence.compare import word_of
+from evidence.evaluation import compared
 from evidence.readings import device_of, parse_quantity, unit_of
 from evidence.schema import OpWorkload
 from evidence.schema.claims import DerivedColumn, TableSpec
@@ -122,7 +123,7 @@ def _verdicts_left_out(
     spec: TableSpec, columns: Sequence[DerivedColumn], logs: Sequence[Loaded], keys: Sequence[CellKey]
 ) -> Counter[str]:
     """Count what the columns would have said of cells that are left out: a reason must not hide a loss."""
-    records = {one.entry.log: one.record for one in logs}
+    by_name = {one.entry.log: one for one in logs}
     found: Counter[str] = Counter()
     for column in columns:
         if column.kind not in ("ratio", "change"):
@@ -130,7 +131,7 @@ def _verdicts_left_out(
         quantity = parse_quantity(getattr(column, column.kind))
         for log, arm, workload in keys:
             baseline = baseline_of(spec, column, arm)
-            if baseline in (None, arm) or records[log].arm(arm).role == "control":
+            if baseline in (None, arm) or by_name[log].record.arm(arm).role == "control":
                 continue
-            found[compare(records[log], baseline or "", arm, quantity, [workload])[0].word.lower()] += 1
+            found[compared(by_name[log], baseline or "", arm, quantity, workload).word.lower()] += 1
     return found

@@ -11,7 +11,7 @@ from evidence.evaluation import Loader
 from evidence.readings import Quantity, coordinates, parse_quantity, unit_of
 from evidence.schema import Cell, Record, Workload
 from evidence.schema.claims import DerivedColumn, TableSpec
-from evidence.selection import ARM, matches
+from evidence.selection import ARM, matches, place_of
 from evidence.store import Loaded
 
 UNBACKED, MALFORMED = "EV601", "EV620"
@@ -46,11 +46,6 @@ def load_log(load: Loader, series: str, index: int) -> Loaded:
         return load(series)
     except UnknownNameError as error:
         raise ItemError(UNBACKED, error.message, "series", index, fix=error.fix) from None
-
-
-def place_of(loaded: Loaded, workload: Workload) -> Mapping[str, str]:
-    """Return where a workload of a log stands on every axis."""
-    return loaded.once(("place", workload.name), lambda: coordinates(loaded.record, workload))
 
 
 def omitted_cells(spec: TableSpec, logs: Sequence[Loaded]) -> dict[CellKey, int]:

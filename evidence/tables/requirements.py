@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from evidence.errors import ItemError, UnknownNameError
 from evidence.evaluation import CONTRADICTED
 from evidence.pages.numbers import typed_numbers
-from evidence.readings import coordinates, device_of
+from evidence.readings import device_of
 from evidence.schema import Record
 from evidence.schema.claims import DerivedColumn, TableSpec
-from evidence.selection import ARM, axes_of, matches
+from evidence.selection import ARM, axes_in, matches, place_of
 from evidence.sentences import UNKNOWN_FIELD, lint, require_plain
 from evidence.store import Loaded
 from evidence.tables.layout import MALFORMED, UNBACKED, Place, where_of
@@ -52,7 +52,7 @@ def require_layout(spec: TableSpec, columns: Sequence[DerivedColumn], logs: Sequ
             fix = f"write {{peak: {_PEAKS[0]}}} or {{peak: {_PEAKS[1]}}}"
             raise ItemError(UNBACKED, message, "columns", index, "peak", fix=fix)
         for value in column.cells or ():
-            known = dict.fromkeys(one for loaded in logs for one in _axes_of(loaded).get(column.by or "", ()))
+            known = dict.fromkeys(one for loaded in logs for one in axes_in(loaded).get(column.by or "", ()))
             if value not in known:
                 error = UnknownNameError(f"value of {column.by}", value, known)
                 raise ItemError(UNBACKED, error.message, "columns", index, "cells", value, fix=error.fix)
@@ -62,7 +62,7 @@ def require_names(spec: TableSpec, columns: Sequence[DerivedColumn], logs: Seque
     """Refuse axes and values that no log has: a misspelt one would select nothing, or everything, without a word."""
     known: dict[str, set[str]] = {}
     for loaded in logs:
-        for axis, found in _axes_of(loaded).items():
+        for axis, found in axes_in(loaded).items():
             known.setdefault(axis, set()).update(found)
     asked: list[tuple[tuple[str | int, ...], str]] = [(("rows", index), axis) for index, axis in enumerate(spec.rows)]
     asked += [(("across",), spec.across)] if spec.across else []
@@ -83,10 +83,6 @@ def require_names(spec: TableSpec, columns: Sequence[DerivedColumn], logs: Seque
                     raise ItemError(UNBACKED, error.message, *key, axis, fix=error.fix)
 
 
-def _axes_of(loaded: Loaded) -> Mapping[str, Sequence[str]]:
-    return loaded.once("axes", lambda: axes_of(loaded.record))
-
-
 def require_not_covered(spec: TableSpec, logs: Sequence[Loaded]) -> None:
     """Refuse a row said to be missing that a log has, or that no row of this table could be."""
     for index, one in enumerate(spec.not_covered):
@@ -97,7 +93,7 @@ def require_not_covered(spec: TableSpec, logs: Sequence[Loaded]) -> None:
         for loaded in logs:
             for workload in loaded.record.workloads:
                 for arm in loaded.record.arms:
-                    if matches({**coordinates(loaded.record, workload), ARM: arm.name}, one.where):
+                    if matches({**place_of(loaded, workload), ARM: arm.name}, one.where):
                         message = f"{loaded.entry.log} has {workload.name}, which is said not to be covered"
                         raise ItemError(MALFORMED, message, *key, fix="drop it, or name the values that were not run")
 

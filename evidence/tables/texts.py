@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from evidence.schema.claims import DerivedColumn, Note, Omission, TableSpec
-from evidence.selection import ARM, matches
+from evidence.selection import ARM, matches, place_of
 from evidence.sentences import with_facts
 from evidence.statements import spoken
 from evidence.store import Loaded
-from evidence.tables.layout import place_of
 
 
 def with_texts(spec: TableSpec, logs: Sequence[Loaded]) -> TableSpec:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evidence.errors import UnknownNameError
 from evidence.selection import axes_of, in_words, matches, select
-from tests.factories import engine_record, imported_record, sweep
+from tests.factories import engine_record, held, imported_record, sweep
 
 SWEEP = sweep({"eager": {1: 1e-3, 8: 2e-3, 64: 3e-3}, "fused": {1: 1e-3, 8: 1e-3, 64: 1e-3}})
 
@@ -34,7 +34,7 @@ def test_axes_have_their_values_in_the_record_s_order() -> None:
     ],
 )
 def test_cells_on_the_named_values(where: dict[str, tuple[str, ...]], names: list[str]) -> None:
-    assert [workload.name for workload in select(SWEEP, where)] == names
+    assert [workload.name for workload in select(held(SWEEP), where)] == names
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_cells_on_the_named_values(where: dict[str, tuple[str, ...]], names: lis
 )
 def test_names_that_are_not_there(where: dict[str, tuple[str, ...]], message: str, nearest: str | None) -> None:
     with pytest.raises(UnknownNameError) as caught:
-        select(SWEEP, where)
+        select(held(SWEEP), where)
     assert caught.value.message == message
     assert caught.value.nearest == nearest
 

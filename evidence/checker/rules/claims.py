@@ -10,14 +10,14 @@ from evidence.book import Unrenderable
 from evidence.checker.corpus import Corpus
 from evidence.checker.registry import book_rule, corpus_rule
 from evidence.checker.rules.lock import device_refusals
-from evidence.compare import compare
 from evidence.diagnostics import Finding, Location
 from evidence.errors import UnknownNameError
-from evidence.evaluation import Reading
+from evidence.evaluation import Reading, compared
 from evidence.readings import Quantity
-from evidence.schema import Metric, Record
+from evidence.schema import Metric
 from evidence.sentences import ratio_text
 from evidence.statistics import Verdict
+from evidence.store import Loaded
 from evidence.tables.layout import CellKey
 
 SENTENCES = ("claim", "says", "value")
@@ -176,9 +176,9 @@ def hidden_regression(corpus: Corpus) -> Iterator[Finding]:
     """
     for path, shown in _by_page(corpus):
         for (log, baseline, candidate), id_ in shown.pairs.items():
-            record = corpus.store.load(log).record
-            untold = [metric for metric in record.metrics if (log, metric.name) not in shown.quantities]
-            for metric, workload, text in _worse(record, untold, baseline, candidate):
+            loaded = corpus.store.load(log)
+            untold = [metric for metric in loaded.record.metrics if (log, metric.name) not in shown.quantities]
+            for metric, workload, text in _worse(loaded, untold, baseline, candidate):
                 worse = f"{metric} of {candidate!r} is worse than {baseline!r} ({text} on {workload})"
                 message = f"{id_}: {path} does not tell that {worse}"
                 yield Finding(corpus.book.place(id_), message, f"add the column {metric}, or read it under `also`")
@@ -192,14 +192,15 @@ def hidden_regression(corpus: Corpus) -> Iterator[Finding]:
                     break
 
 
-def _worse(record: Record, metrics: Iterable[Metric], baseline: str, candidate: str) -> Iterator[tuple[str, str, str]]:
+def _worse(loaded: Loaded, metrics: Iterable[Metric], baseline: str, candidate: str) -> Iterator[tuple[str, str, str]]:
     """Yield each of these metrics that is worse, with the first cell where it is and by how much."""
     for metric in metrics:
         if metric.better == "neither":
             continue
-        for one in compare(record, baseline, candidate, Quantity(metric.name)):
+        for workload in loaded.record.workloads:
+            one = compared(loaded, baseline, candidate, Quantity(metric.name), workload.name)
             if one.verdict is Verdict.WORSE and one.ratio is not None:
-                yield metric.name, one.workload, ratio_text(one.ratio)
+                yield metric.name, workload.name, ratio_text(one.ratio)
                 break
 
 

@@ -13,7 +13,7 @@ from evidence.checker.registry import book_rule, corpus_rule, record_rule
 from evidence.compare import MINIMUM_PROCESSES, compare, timers_apart
 from evidence.diagnostics import Finding, Severity
 from evidence.errors import ComparisonError
-from evidence.evaluation import Reading
+from evidence.evaluation import Reading, compared
 from evidence.readings import Quantity, unit_of
 from evidence.schema import Cell, EngineWorkload, Record, Requests, Timed
 from evidence.statistics import Verdict
@@ -354,8 +354,8 @@ def weaker_baseline(corpus: Corpus) -> Iterator[Finding]:
             if arm.role == "control" or arm.name in told:
                 continue
             names = [workload.name for workload in reading.workloads]
-            compared = compare(reading.loaded.record, reading.baseline, arm.name, reading.quantity, names)
-            if any(one.verdict is Verdict.BETTER for one in compared):
+            found = (compared(reading.loaded, reading.baseline, arm.name, reading.quantity, name) for name in names)
+            if any(one.verdict is Verdict.BETTER for one in found):
                 at = corpus.book.claims.claims[id_].at("baseline")
                 message = f"{id_}: {arm.name} of the same log is better than the baseline {reading.baseline}"
                 yield Finding(at, message, f"compare with {arm.name}, or read it under `also`")

@@ -12,8 +12,8 @@ from evidence.checker.facts import Column, Facts
 from evidence.checker.registry import corpus_rule, record_rule
 from evidence.compare import MINIMUM_PROCESSES, Comparison
 from evidence.diagnostics import Finding, Severity
-from evidence.evaluation import Reading
-from evidence.readings import Quantity, parse_quantity, process_values, processes_of
+from evidence.evaluation import Reading, numbers_of
+from evidence.readings import Quantity, parse_quantity, processes_of
 from evidence.readings import samples as sample_values
 from evidence.schema import Cell, EngineWorkload, Imported, Method, OpWorkload, Process, Timed, Workload
 from evidence.statistics import Verdict
@@ -125,7 +125,7 @@ def _spread(corpus: Corpus, id_: str, reading: Reading, one: Comparison) -> Iter
     limit = _spread_of(reading.loaded.record.workload(one.workload))
     effect = abs(math.log(one.ratio.value)) if one.ratio is not None else 0.0
     for cell in (one.baseline, one.candidate):
-        values = process_values(reading.loaded.record, cell, reading.quantity)
+        values = numbers_of(reading.loaded, cell, reading.quantity)
         spread = statistics.coefficient_of_variation(values) if len(values) > 1 and min(values) > 0 else 0.0
         if spread > limit and effect < _DWARFS * spread:
             where = f"{reading.quantity} of {cell.arm!r} on {one.workload!r}"
@@ -186,7 +186,7 @@ def bimodal_samples(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
         cut = len(ordered) // 20
         if ordered[-1 - cut] - ordered[cut] <= limit * column.median:
             return False
-        found = statistics.modes(column.values)
+        found = statistics.modes(ordered)
         return found is not None and found[1] - found[0] > limit * column.median
 
     return corpus.fault(loaded, _mostly(facts, has_modes, "has two modes in"))

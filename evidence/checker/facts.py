@@ -26,6 +26,9 @@ from evidence.schema import (
     Workload,
 )
 
+IDLE = 0x1
+"""NVML's bit for a device that does nothing: its clocks then say nothing of a run."""
+
 Window: TypeAlias = tuple[float, float]
 Device: TypeAlias = tuple[str, int, Accelerator]
 """Host, index and description of an accelerator."""
@@ -177,6 +180,17 @@ class Facts:
     def readings(self) -> dict[tuple[str, int], DeviceConditions]:
         """Host and device -> what was read of it during the run."""
         return {(c.host, c.device): c for c in self.record.conditions if isinstance(c, DeviceConditions)}
+
+    @cached_property
+    def clocks(self) -> dict[tuple[str, int], float]:
+        """Host and device -> the highest SM clock read while it worked; left out where no such reading tells."""
+        found: dict[tuple[str, int], float] = {}
+        for device, columns in self.readings.items():
+            if columns.sm_clock_hz is not None and columns.event_reasons is not None:
+                rows = zip(columns.sm_clock_hz, columns.event_reasons, strict=True)
+                if busy := [hz for hz, why in rows if not why & IDLE]:
+                    found[device] = max(busy)
+        return found
 
 
 def median(values: Sequence[float]) -> float:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from evidence.checker.corpus import Corpus, Fault
-from evidence.checker.facts import Facts, Window
+from evidence.checker.facts import IDLE, Facts, Window
 from evidence.checker.memory import Tree
 from evidence.checker.private import kinds_in, private_text
 from evidence.checker.registry import corpus_rule, mark, record_rule
@@ -47,8 +47,6 @@ _FRAMEWORKS = frozenset(
     }
 )
 
-IDLE = 0x1
-"""NVML's bit for a device that does nothing: its clocks then say nothing of a run."""
 SLOWDOWNS = 0x8 | 0x20 | 0x40 | 0x80
 """NVML's bits for hardware slowdown, software thermal, hardware thermal and power brake slowdown."""
 POWER_CAP = 0x4

@@ -13,7 +13,6 @@ from evidence import roofline
 from evidence.checker.corpus import Corpus, Fault
 from evidence.checker.facts import Facts, median
 from evidence.checker.registry import corpus_rule, record_rule
-from evidence.checker.rules.environment import IDLE
 from evidence.diagnostics import Finding, Location, Severity
 from evidence.roofline import Peak
 from evidence.schema import (
@@ -99,17 +98,8 @@ def _peak(facts: Facts, host: str, device: int, accelerator: Accelerator, dtype:
     if not sheets:
         return None
     best = max(sheets, key=lambda sheet: sheet.flop_per_s)
-    clock = _highest_clock(facts, host, device) or accelerator.max_sm_clock_hz
+    clock = facts.clocks.get((host, device)) or accelerator.max_sm_clock_hz
     return (best.at_clock(clock) if clock else None) or best
-
-
-def _highest_clock(facts: Facts, host: str, device: int) -> float | None:
-    """Return the highest SM clock read while the device worked; None if no such reading tells."""
-    columns = facts.readings.get((host, device))
-    if columns is None or columns.sm_clock_hz is None or columns.event_reasons is None:
-        return None
-    busy = [hz for hz, why in zip(columns.sm_clock_hz, columns.event_reasons, strict=True) if not why & IDLE]
-    return max(busy, default=None)
 
 
 @corpus_rule("EV502", "unknown-peak", Severity.WARNING)

@@ -112,7 +112,7 @@ class Store:
 
     @functools.cached_property
     def entries(self) -> tuple[Entry, ...]:
-        """Every log directory with a record file, by series and in each the oldest first; `-10` is younger than `-9`."""
+        """Every log directory with a record file, by series, the oldest of each first; `-10` is younger than `-9`."""
         return tuple(sorted(self._scan[0].values(), key=_age))
 
     @property

@@ -34,8 +34,8 @@ _LAST_RESORT = "EV001"
 _MOST_PROCESSES = 4
 _WORTH_A_PROCESS = 20
 """Records that take longer than starting a process and taking over what it found."""
-_RECORDS_OF_THE_REST = 13
-"""Records that take as long as the rules apart take longer than evaluating what is claimed."""
+_BYTES_OF_THE_REST = 4_500_000
+"""Bytes of records that take as long as evaluating what is claimed takes longer than the rules apart."""
 
 Found: TypeAlias = list[tuple[str, Finding]]
 """Codes with what their rules found."""
@@ -118,21 +118,32 @@ def _processes(records: int) -> int:
 
 
 def _shares(entries: Sequence[Entry], count: int) -> list[list[Entry]]:
-    """Part the logs into shares, each of whole series and in the order given; the last, which has more to do, is smaller.
+    """Part the logs into shares, each of whole series and in the order given.
 
-    The others are of about one size.
+    All are of about one size, but the first process has more to do and reads less.
     """
     if count == 1:
         return [list(entries)]
-    series: dict[str, list[Entry]] = {}
+    series: dict[str, list[tuple[Entry, int]]] = {}
     for entry in entries:
-        series.setdefault(entry.series, []).append(entry)
+        series.setdefault(entry.series, []).append((entry, _size(entry)))
+    total = sum(size for logs in series.values() for _, size in logs)
+    placed = min(_BYTES_OF_THE_REST, total // count)
+    whole = max(1, placed + total)
     shares: list[list[Entry]] = [[] for _ in range(count)]
-    placed, total = 0, len(entries) + min(_RECORDS_OF_THE_REST, len(entries) // (2 * count))
     for logs in series.values():
-        shares[min(count - 1, placed * count // total)] += logs
-        placed += len(logs)
+        size = sum(size for _, size in logs)
+        shares[min(count - 1, (2 * placed + size) * count // (2 * whole))] += [entry for entry, _ in logs]
+        placed += size
     return shares
+
+
+def _size(entry: Entry) -> int:
+    """Return the bytes of a record, which tell how long it takes; one that is gone takes no time."""
+    try:
+        return os.stat(entry.path).st_size  # noqa: PTH116 - hot
+    except OSError:
+        return 0
 
 
 def _pass(entries: Iterable[Entry], rules: _Rules, corpus: Corpus) -> Found:

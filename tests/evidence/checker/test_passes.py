@@ -163,3 +163,21 @@ def test_shares_part_the_logs_by_series(drawn: list[tuple[str, int]], count: int
     assert all(share == sorted(share, key=lambda entry: entry.log) for share in shares)
     homes = [{entry.series for entry in share} for share in shares]
     assert sum(map(len, homes)) == len(set().union(*homes))
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_shares_are_of_one_size_but_for_the_first(tmp_path: Path, count: int) -> None:
+    entries = []
+    for number in range(30):
+        record = tmp_path / f"{number}.json"
+        record.write_bytes(b" " * (number * number * 37 % 1000 + 1))
+        entries.append(Entry(f"kernels/s{number // 2:02}_2026010{number % 2 + 1}", record))
+    sizes = [sum(entry.path.stat().st_size for entry in share) for share in passes._shares(entries, count)]
+    assert sum(sizes) == sum(entry.path.stat().st_size for entry in entries)
+    assert max(sizes[1:]) - min(sizes[1:]) <= 2 * 2 * 1000  # the largest series, too many here and too few there
+    assert sizes[0] < min(sizes[1:])
+
+
+def test_a_record_that_is_gone_is_in_a_share_all_the_same(tmp_path: Path) -> None:
+    entries = [Entry(f"kernels/{name}_20260901", tmp_path / name) for name in "ab"]
+    assert [entry for share in passes._shares(entries, 2) for entry in share] == entries

@@ -144,7 +144,7 @@ def location(values: Sequence[float]) -> Interval:
     Raises:
         ComparisonError: fewer than two values, or one that is not finite.
     """
-    ordered = sorted(_finite(values))
+    ordered = _ordered(values, at_least=2)
     middle = [((ordered[k] + ordered[m]) / 2, weight) for k, m, weight in _middle_weights(len(ordered))]
     middle.sort()
     rising = accumulate(weight for _, weight in middle)
@@ -163,7 +163,7 @@ def quantile(values: Sequence[float], p: float) -> float:
     """
     if not 0 <= p <= 1:
         raise ValueError(f"a quantile lies between 0 and 1, not at {p}")
-    ordered = sorted(_finite(values, at_least=1))
+    ordered = _ordered(values, at_least=1)
     position = (len(ordered) - 1) * p
     below = math.floor(position)
     low, high = ordered[below], ordered[min(below + 1, len(ordered) - 1)]
@@ -323,7 +323,7 @@ def modes(samples: Sequence[float]) -> tuple[float, float] | None:
     and 75 % of a uniform distribution. One in twenty is cut off at each end, and each group holds a tenth, so a few
     outliers are not a mode. Modes less than 1 % apart and fewer than thirty samples give None.
     """
-    ordered = sorted(_finite(samples, at_least=1))
+    ordered = _ordered(samples, at_least=1)
     if len(ordered) < _MODE_SAMPLES:
         return None
     cut = len(ordered) // 20
@@ -349,6 +349,14 @@ def _finite(values: Sequence[float], at_least: int = 2) -> Sequence[float]:
     if not (min(values) > -_LARGEST and max(values) < _LARGEST) or math.isnan(sum(values)):
         raise ComparisonError(f"every value must be a number below {_LARGEST:g}, so that squares stay finite")
     return values
+
+
+def _ordered(values: Sequence[float], at_least: int) -> list[float]:
+    """Sort values and hold them to be finite: the ends tell of numbers, and the sum of what has no order."""
+    ordered = sorted(values)
+    if len(ordered) < at_least or math.isnan(sum(ordered)) or ordered[0] <= -_LARGEST or ordered[-1] >= _LARGEST:
+        _finite(values, at_least)
+    return ordered
 
 
 def _logs(values: Sequence[float]) -> list[float]:

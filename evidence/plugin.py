@@ -105,7 +105,8 @@ class EvidencePlugin(BasePlugin[NoOptions]):  # type: ignore[misc]
             PluginError: the project cannot be read, or mkdocs-macros would publish its own errors.
         """
         try:
-            project = Project.read(Path(config.config_file_path))
+            # MkDocs keeps the path as it was given: `-f mkdocs.yml` is relative.
+            project = Project.read(Path(config.config_file_path).absolute())
             if project.docs != Path(config.docs_dir).resolve():
                 raise EvidenceError(f"docs_dir is {config.docs_dir}, mkdocs.yml says {project.docs}")  # noqa: TRY301
             _require_macros(config.plugins, self.macros)

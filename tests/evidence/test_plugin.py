@@ -52,6 +52,12 @@ def test_a_sound_site_is_built_twice_alike(tmp_path: Path) -> None:
     assert "ev-claim" in first
 
 
+def test_a_configuration_may_be_named_by_a_relative_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(write_project(tmp_path, mkdocs=PLAIN))
+    build(load_config("mkdocs.yml"))
+    assert "ev-claim" in Path("site/features/index.html").read_text()
+
+
 def test_a_broken_call_in_a_heading_is_reported_once_at_its_line(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -1154,19 +1154,31 @@ def pool(log, wide):
 
 def is_mean(log, text):
     """Whether some cells of two arms have this geometric mean; where there are very many, not all are tried."""
-    for metric, one, other in product(sorted({*log.metrics, *DERIVED}), log.arms, log.arms):
-        asked = Asked(metric, "", "", one, other)
-        if one == other or unit_of(log, asked)[1] is None:
-            continue
-        ratios = Reading(log, asked, list(log.workloads)).ratios()
+    digits = NUMBER.search(text)[0]
+    wanted, place = float(digits.replace(",", "")), 10.0 ** -len(digits.partition(".")[2])
+    for ratios in log.once("ratios", lambda: ratios_of(log)):
+        centres = [math.log(ratio[0]) for ratio in ratios]
         for count in range(2, len(ratios) + 1):
-            for chosen in islice(combinations(ratios, count), 2000):
+            chosen = zip(combinations(centres, count), combinations(ratios, count), strict=True)
+            for logs, cells in islice(chosen, 2000):
+                if abs(math.exp(sum(logs) / count) - wanted) > place:
+                    continue  # most have another mean, which shows before their bounds are computed
                 try:
-                    require(text, geometric_mean(chosen))
+                    require(text, geometric_mean(cells))
                 except Fault:
                     continue
                 return True
     return False
+
+
+def ratios_of(log):
+    """The ratios of each two arms by each metric that has a better end."""
+    found = []
+    for metric, one, other in product(sorted({*log.metrics, *DERIVED}), log.arms, log.arms):
+        asked = Asked(metric, "", "", one, other)
+        if one != other and unit_of(log, asked)[1] is not None:
+            found.append(Reading(log, asked, list(log.workloads)).ratios())
+    return found
 
 
 def locked_series(series, line, logs):

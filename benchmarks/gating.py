@@ -3,6 +3,7 @@
 In one process at a time a gate compiles and tunes what it needs. In several at once, what is timed must not suffer
 from what runs beside it: processes compile side by side, which no device decides; then one process an arm calls every
 workload once, alone, so that kernels are tuned as they are timed; then gates, which nothing times, run side by side.
+Where no gate tunes what is timed, as engines tune their kernels in each process anew, there are gates only.
 What fails beside others is gated again alone, unless it was silent for the time limit: that costs no cell twice.
 """
 
@@ -170,22 +171,26 @@ class Gating:
         died: Callable[[str, protocol.Failed], Died],
         *,
         processes: int,
+        is_tuned: bool,
         announce: Callable[[str], None],
         is_quiet: bool | None,
     ) -> None:
         """Say whom to tell, from several threads where gates run side by side; `is_quiet` is tqdm's `disable`.
 
-        `announce` gets a line for whoever waits: what begins, and what failed.
+        `is_tuned` says that kernels are tuned before gates run side by side. `announce` gets a line for whoever waits:
+        what begins, and what failed.
         """
         self._stages, self._tell, self._died = stages, tell, died
-        self._processes, self._announce, self._is_quiet = processes, announce, is_quiet
+        self._processes, self._is_tuned, self._announce, self._is_quiet = processes, is_tuned, announce, is_quiet
         self._told: dict[Pair, Gated | Died] = {}
 
     def run(self, cells: Cells) -> Mapping[Pair, Gated | Died]:
         """Return the outcome of every cell, or what it died of."""
-        if self._processes > 1:
+        if self._processes > 1 and self._is_tuned:
             self._beside("compiling", cells)
             self._beside("gate", self._tuned(self._untold(cells)))
+        elif self._processes > 1:
+            self._beside("gate", cells)
         with self._heard("gate", self._untold(cells), processes=1, is_last=True) as hear:
             self._stages.alone("gate", self._untold(cells), hear)
         return self._told

@@ -49,7 +49,9 @@ class Plan:
     """The `time.monotonic()` by which the session is to end: no round begins that would end later, judged by the rounds
     so far; the first begins if any time is left. Rounds that began are finished, what precedes them is cut short."""
     gate_processes: int = 1
-    """How many gates may run at once; above one, kernels are compiled and tuned first, see `benchmarks.gating`."""
+    """How many gates may run at once, see `benchmarks.gating`."""
+    is_tuned: bool = True
+    """Whether gates compile and tune kernels that are timed: then that is done before several gates run at once."""
     is_in_turn: bool = False
     """Whether it waits, once all is imported, until no other such session of this machine gates or measures."""
     further_warm_up_s: float = 1.0
@@ -74,9 +76,7 @@ def said_of_forks(arms: Sequence[str], plan: Plan, *, is_all: bool) -> str:
     return text
 
 
-def said_of_gates(processes: int) -> str:
+def said_of_gates(plan: Plan) -> str:
     """Return what gates that ran at once mean for what was timed, as a limitation."""
-    return (
-        f"up to {processes} gates ran at once; before them every arm called each workload once with nothing beside it, "
-        "and what failed beside others was gated again alone"
-    )
+    first = "; before them every arm called each workload once with nothing beside it" if plan.is_tuned else ""
+    return f"up to {plan.gate_processes} gates ran at once{first}, and what failed beside others was gated again alone"

@@ -238,7 +238,7 @@ class _Session:
         forked = self.nurseries.forked()
         said = (
             *((said_of_forks(forked, self.plan, is_all=not refusals),) if forked else ()),
-            *((said_of_gates(self.plan.gate_processes),) if self.plan.gate_processes > 1 else ()),
+            *((said_of_gates(self.plan),) if self.plan.gate_processes > 1 else ()),
         )
         limitations = tuple(text for text in said if self.done is None or text not in self.done.limitations)
         if unavailable or limitations:
@@ -320,6 +320,7 @@ class _Session:
             self._tell_of_gate,
             lambda arm, failed: self._died(arm, failed.workload, failed.cause, failed.phase, failed.message),
             processes=processes,
+            is_tuned=self.plan.is_tuned,
             announce=self._announce,
             is_quiet=self._is_quiet(),
         )

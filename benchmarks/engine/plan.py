@@ -225,6 +225,8 @@ def build(
         nurseries=selection.nurseries,
         facts=facts,
         ends_by_s=ends_by_s,
+        gate_processes=selection.gate_processes,
+        is_tuned=False,
         is_in_turn=selection.is_in_turn,
         timeout_s=timeout_s,
     )

@@ -47,6 +47,7 @@ class EngineRunner:
             "--threads": str(chosen.threads),
             "--start": chosen.start,
             **({"--nurseries": str(chosen.nurseries)} if chosen.start == "fork" else {}),
+            "--gate-processes": str(chosen.gate_processes),
             "--domain": asked.domain,
             "--name": selection.log_label(chosen, asked.name),
         }

@@ -41,6 +41,7 @@ class Selection:
     threads: int
     start: Literal["spawn", "fork"]
     nurseries: int
+    gate_processes: int
     is_in_turn: bool
     agreement: float
     """The least share of leading tokens that must agree, of arms whose tokens may be other ones."""
@@ -128,6 +129,9 @@ def _add_common(leaf: argparse.ArgumentParser, study: Study) -> None:
     )
     how.add_argument("--nurseries", type=int, default=1, help="processes an arm is forked from in turn (default 1)")
     how.add_argument(
+        "--gate-processes", type=int, default=1, metavar="NUMBER", help="gates that may run at once (default 1)"
+    )
+    how.add_argument(
         "--timeout",
         type=float,
         default=600.0,
@@ -155,9 +159,9 @@ def selection(options: argparse.Namespace, model: models.Model | None = None) ->
     device: Device = options.device
     scale: Scale = options.scale or ("full" if device == "cuda" else "small")
     asked = study.asked(device, scale, {option.name: given(option, options) for option in study.options})
-    arrangement = study.arrange(asked)
-    if min(options.processes, options.threads, options.nurseries) < 1:
-        raise UsageError("--processes, --threads and --nurseries are at least 1")
+    arrangement = study.arranged(asked)
+    if min(options.processes, options.threads, options.nurseries, options.gate_processes) < 1:
+        raise UsageError("--processes, --threads, --nurseries and --gate-processes are at least 1")
     if not 0 <= options.agreement <= 1:
         raise UsageError("--agreement is a share of tokens, between 0 and 1")
     baseline, *others = arrangement.sides
@@ -179,6 +183,7 @@ def selection(options: argparse.Namespace, model: models.Model | None = None) ->
         threads=options.threads,
         start=options.start,
         nurseries=options.nurseries,
+        gate_processes=options.gate_processes,
         is_in_turn=options.in_turn,
         agreement=options.agreement,
     )
@@ -197,10 +202,14 @@ def _chosen(kind: str, names: Sequence[str] | None, known: Sequence[str]) -> fro
 
 
 def variables(selection: Selection, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of workers: the caller's, with threads pinned, and nothing fetched from anywhere."""
+    """Return the environment of workers: the caller's, with threads pinned, and nothing fetched from anywhere.
+
+    Arrow, which transformers imports where it is there, would start a thread, and a process with threads is not forked.
+    """
     pinned = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(selection.threads))
     offline = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
-    return {**environment, **pinned, **offline, "PYTHONUNBUFFERED": "1"}
+    threadless = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}
+    return {**environment, **pinned, **offline, **threadless, "PYTHONUNBUFFERED": "1"}
 
 
 def log_label(selection: Selection, name: str | None) -> str:

@@ -240,6 +240,15 @@ class Study:
     sharing: Literal["arm", "cell"] = "arm"
     """What one process is used for, see `benchmarks.plan.Plan`."""
 
+    def arranged(self, asked: Asked) -> Arrangement:
+        """Return the arms on the workloads of the scale that was asked for.
+
+        At full scale every warm-up takes all steps of its trial: a device loads kernels and grows its memory at the
+        first step of each size, which must not be in the window.
+        """
+        made = self.arrange(asked)
+        return made if asked.scale == "small" else replace(made, loads=tuple(one.warmed_whole for one in made.loads))
+
     def asked(self, device: Literal["cpu", "cuda"], scale: Scale, given: Mapping[str, tuple[str, ...]]) -> Asked:
         """Return what is asked of it, with all values of its own options."""
         return Asked(device, scale, {one.name: one.values(given[one.name], scale) for one in self.options})

@@ -65,7 +65,7 @@ class EngineWorker:
             name: tuple(getattr(asked, name.replace("-", "_"))) for name in (one.name for one in self._study.options)
         }
         self._wanted = self._study.asked(asked.device, asked.scale, more)
-        arrangement = self._study.arrange(self._wanted)
+        arrangement = self._study.arranged(self._wanted)
         self._side = _named(asked.arm, arrangement.sides)
         self._loads = {one.name: one for one in arrangement.loads}
         self._model = models.find(asked.model)

@@ -193,7 +193,7 @@ def digest(requests: Sequence[Request]) -> str:
 
 
 _small = partial(Load, requests=12, prompts=Lengths(16, 48), concurrency=4, batch_tokens=64, block_tokens=16)
-_full = partial(Load, requests=48, prompts=Lengths(64, 512), concurrency=24, batch_tokens=2048, block_tokens=256)
+_full = partial(Load, requests=32, prompts=Lengths(64, 512), concurrency=16, batch_tokens=2048, block_tokens=256)
 _EQUAL = "all at once, outputs of one length"
 _SKEWED = "all at once, one output in four is long"
 _STAGGERED = "one after the other at equal intervals, outputs of many lengths"
@@ -248,7 +248,7 @@ _LOADS: dict[Scale, tuple[Load, ...]] = {
     ),
     "full": (
         _full("uniform", _EQUAL, outputs=Lengths(32, 32)),
-        _full("skewed", _SKEWED, outputs=Lengths(8, 96, 0.25), tags=frozenset({"skewed"})),
+        _full("skewed", _SKEWED, outputs=Lengths(8, 64, 0.25), tags=frozenset({"skewed"})),
         _full("staggered", _STAGGERED, outputs=Lengths(8, 64), arrival=Paced(interval_s=0.04)),
         _full("poisson", _POISSON, outputs=Lengths(8, 64), arrival=Poisson(rate_per_s=24.0, seed=5, concurrency=None)),
         _full(

@@ -21,6 +21,8 @@ Direction = Literal["forward", "backward", "forward-backward"]
 Device = Literal["cpu", "cuda"]
 Adapter = Callable[[Callable[..., Any], Mapping[str, Any]], tuple[Any, ...]]
 """Calls a target with an op's canonical inputs and returns its outputs in the op's order."""
+Resolved = Callable[[Mapping[str, Any]], Mapping[str, str]]
+"""Tells what a call with an op's canonical inputs comes down to, as settings of a cell: name and value."""
 
 DIRECTION_SUFFIXES: Mapping[Direction, str] = {"forward": "fwd", "backward": "bwd", "forward-backward": "fwdbwd"}
 ITEM_BYTES: Mapping[str, int] = {"fp64": 8, "fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1, "int64": 8}
@@ -134,6 +136,8 @@ class Implementation:
     package: str | None
     adapter: Adapter = by_keyword
     unsupported: tuple[Unsupported, ...] = ()
+    resolved: Resolved | None = None
+    """None where the name says it all; not None where another library chooses by the inputs."""
 
     def __post_init__(self) -> None:
         """Refuse a target that is not `module:attribute`."""

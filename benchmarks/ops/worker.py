@@ -116,14 +116,16 @@ class OpWorker:
             return self._chosen.of_op[case.op.name]
         return replace(case.op.implementations[0], package=next(iter(self._chosen.of_op.values())).package)
 
-    def _ran(self, case: Case) -> tuple[Setting, ...]:
-        """Return which code ran, after it did, where the arm alone does not tell."""
+    def _ran(self, case: Case, given: inputs.InputSet | None = None) -> tuple[Setting, ...]:
+        """Return which code ran, after it did on these inputs, where the arm alone does not tell."""
         if not self._is_own(case):
             return ()
+        tell = self._implementation_of(case).resolved
+        told = {} if tell is None or given is None else tell(given.tensors)
         proved = (proof(self._proved, self._origin),) if self._proved else ()
         is_one_of_several = len({entry.target for entry in self._chosen.of_op.values()}) > 1
         target = (Setting(name="target", value=self._implementation_of(case).target),) if is_one_of_several else ()
-        return (*proved, *target)
+        return (*proved, *target, *(Setting(name=name, value=value) for name, value in told.items()))
 
     def _call(self, case: Case, workload: str, *, is_measured: bool) -> None:
         """Call once on the first of the timed inputs, so that kernels are compiled; tuned if `is_measured`."""
@@ -173,7 +175,8 @@ class OpWorker:
         self._session.say(protocol.Ready(workload=assignment.workload))
         self._session.hear()
         timing = timed(clocked, proof=assignment.proof, timer=timer, rules=job.rules(is_first=is_first))
-        self._session.say(_sampled(assignment.workload, timing, (*ran, *planted, *self._ran(case)), peak_bytes))
+        ran = (*ran, *planted, *self._ran(case, sets[0]))
+        self._session.say(_sampled(assignment.workload, timing, ran, peak_bytes))
         if assignment.is_rechecked:
             self._recheck(case, assignment.workload, rotation, sets)
 

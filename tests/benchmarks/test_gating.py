@@ -72,6 +72,16 @@ def test_gates_of_one_process_are_neither_compiled_nor_tuned_before(tmp_path):
     assert [name for _, name, _ in marks(tmp_path, "gate")] == ["n1", "n2"] * 2
 
 
+def test_gates_that_tune_nothing_run_beside_each_other_at_once(tmp_path):
+    made = toys.header(NAMES, processes=1)
+    record = run(tmp_path, made=made, sharing="arm", is_tuned=False)
+    assert {told(cell) for cell in record.cells} == {"timed 1"}
+    assert marks(tmp_path, "compiling") == marks(tmp_path, "tuning") == []
+    assert len({process for _, _, process in marks(tmp_path, "gate")}) == 4
+    text = "up to 3 gates ran at once, and what failed beside others was gated again alone"
+    assert text in record.limitations
+
+
 def test_a_bad_cell_costs_no_other_beside_others_either(tmp_path):
     made = toys.header((*BAD, "good"), processes=1)
     made = made.model_copy(update={"arms": made.arms[:2]})

@@ -20,11 +20,9 @@ _METRICS = (
 
 
 def _arrange(asked: Asked) -> Arrangement:
-    loads = tuple(load(name, asked.scale) for name in _SCENARIOS)
     return Arrangement(
         sides=(static("static", "baseline"), continuous("continuous", "candidate", varies=_AXES)),
-        # A device loads kernels and grows its memory at the first step of each size, which must not be in the window.
-        loads=loads if asked.scale == "small" else tuple(one.warmed_whole for one in loads),
+        loads=tuple(load(name, asked.scale) for name in _SCENARIOS),
         axes=_AXES,
     )
 

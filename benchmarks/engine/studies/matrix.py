@@ -86,7 +86,7 @@ def _arrange(asked: Asked) -> Arrangement:
     loads = (*(load(name, asked.scale) for name in _NAMED), _CROWDED[asked.scale])
     return Arrangement(
         sides=(continuous("plain", "baseline"), *(side(name, on) for name, on in arms.items())),
-        loads=loads if asked.scale == "small" else tuple(one.warmed_whole for one in loads),
+        loads=loads,
         axes=tuple(dict.fromkeys(chain.from_iterable(arms.values()))),
     )
 

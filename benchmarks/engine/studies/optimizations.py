@@ -83,7 +83,7 @@ def _arrange(asked: Asked) -> Arrangement:
     arms = _arms(asked)
     return Arrangement(
         sides=(continuous("off", "baseline"), *(side(name, on) for name, on in arms.items())),
-        loads=(_LOADS[asked.scale] if asked.scale == "small" else _LOADS[asked.scale].warmed_whole,),
+        loads=(_LOADS[asked.scale],),
         axes=tuple(dict.fromkeys(name for on in arms.values() for name in on)),
     )
 

@@ -77,7 +77,7 @@ def _arrange(asked: Asked) -> Arrangement:
         sides=tuple(
             _side(scheme, mode, first, "candidate" if at else "baseline") for at, (scheme, mode) in enumerate(pairs)
         ),
-        loads=_LOADS["small"] if asked.scale == "small" else tuple(one.warmed_whole for one in _LOADS["full"]),
+        loads=_LOADS[asked.scale],
         axes=(SCHEME.switch, COMPILE.switch, CUDA_GRAPHS.switch),
     )
 

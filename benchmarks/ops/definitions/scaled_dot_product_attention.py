@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from benchmarks.ops.attention import sdpa
+from benchmarks.ops.attention import Backend, kernel, sdpa
 from benchmarks.ops.cost import causal_attention_flop
 from benchmarks.ops.operands import QKV
 from benchmarks.ops.registry import Implementation, Op, Operand
 from benchmarks.ops.shapes import BTHD, FLASH_LINEAR_ATTENTION
 from benchmarks.ops.tolerances import BF16
+
+
+def _backend(name: Backend) -> Implementation:
+    target = "torch.nn.functional:scaled_dot_product_attention"
+    return Implementation(name, target, "torch", sdpa(name), resolved=kernel(name))
+
 
 SCALED_DOT_PRODUCT_ATTENTION = Op(
     name="scaled_dot_product_attention",
@@ -17,13 +23,7 @@ SCALED_DOT_PRODUCT_ATTENTION = Op(
     inputs=QKV,
     outputs=(Operand("o", BTHD),),
     reference=Implementation("reference", "benchmarks.ops.references_torch:causal_attention", None),
-    implementations=(
-        Implementation("default", "torch.nn.functional:scaled_dot_product_attention", "torch", sdpa("default")),
-        Implementation("flash", "torch.nn.functional:scaled_dot_product_attention", "torch", sdpa("flash")),
-        Implementation("cudnn", "torch.nn.functional:scaled_dot_product_attention", "torch", sdpa("cudnn")),
-        Implementation("efficient", "torch.nn.functional:scaled_dot_product_attention", "torch", sdpa("efficient")),
-        Implementation("math", "torch.nn.functional:scaled_dot_product_attention", "torch", sdpa("math")),
-    ),
+    implementations=tuple(_backend(name) for name in ("default", "flash", "cudnn", "efficient", "math")),
     shapes=FLASH_LINEAR_ATTENTION,
     dtypes=("bf16",),
     directions=("forward", "forward-backward"),

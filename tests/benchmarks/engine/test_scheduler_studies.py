@@ -23,7 +23,7 @@ BY_SCALE = {"chunks": ("by-scale",), "levels": ("by-scale",)}
 def arranged(name: str, device: str = "cpu", scale: str = "small", **more: tuple[str, ...]) -> Arrangement:
     options = {**BY_SCALE, **more} if name == "matrix" else {}
     one = study.find(name)
-    return one.arrange(one.asked(device, scale, options))  # type: ignore[arg-type]
+    return one.arranged(one.asked(device, scale, options))  # type: ignore[arg-type]
 
 
 def named(arrangement: Arrangement, arm: str, workload: str) -> tuple[Side, Load]:
@@ -82,16 +82,15 @@ def test_the_mask_of_a_packed_step_has_an_index_of_32_bits(name: str) -> None:
         assert load.batch_tokens * (cached + load.batch_tokens) < 2**31
 
 
-def test_graphs_are_recorded_before_the_clock() -> None:
-    for name in ("matrix", "optimizations", "quant"):
-        one = study.find(name)
-        asked = one.asked("cuda", "full", {option.name: option.default for option in one.options})
-        for load in one.arrange(asked).loads:
-            made, drawn = (
-                [(len(each.prompt), each.output_tokens) for each in some]
-                for some in (load.warm_up(512), load.drawn(512))
-            )
-            assert made == drawn
+@pytest.mark.parametrize("name", sorted(study.studies()))
+def test_every_size_of_step_comes_before_the_clock_at_full_scale(name: str) -> None:
+    one = study.find(name)
+    asked = one.asked("cuda", "full", {option.name: option.default for option in one.options})
+    for load in one.arranged(asked).loads:
+        before, measured = load.warm_up(512), load.drawn(512)
+        sizes = [[(len(one.prompt), one.output_tokens) for one in requests] for requests in (before, measured)]
+        assert sizes[0] == sizes[1]
+        assert not {one.prompt for one in before} & {one.prompt for one in measured}
 
 
 def test_every_cell_of_the_matrix_is_tried_or_has_its_reason() -> None:
@@ -117,13 +116,6 @@ def test_sizes_and_levels_are_arms_of_the_matrix() -> None:
     names = [side.name for side in arranged("matrix", chunks=("48",), levels=("1", "2")).sides]
     assert [name for name in names if name.startswith("chunks")] == ["chunks-of-48"]
     assert [name for name in names if "compile" in name] == ["compile-1", "compile-2", "all-and-compile-1"]
-
-
-def test_a_warm_up_of_the_matrix_takes_the_steps_of_the_trial() -> None:
-    for load in arranged("matrix", "cuda", "full").loads:
-        shapes = [[(len(one.prompt), one.output_tokens) for one in made] for made in (load.warm_up(99), load.drawn(99))]
-        assert shapes[0] == shapes[1]
-        assert not {one.prompt for one in load.warm_up(99)} & {one.prompt for one in load.drawn(99)}
 
 
 def test_later_waves_find_the_prefix_by_reference(tiny: Any) -> None:

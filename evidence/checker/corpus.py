@@ -14,7 +14,8 @@ import functools
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -116,13 +117,22 @@ class Corpus:
             self.memory.unread.add(problem.path.parent.relative_to(self.store.root).as_posix())
 
     def prepare(self) -> None:
-        """Read what every share of the pass needs, so that no process reads it anew."""
-        _ = self.book, self.pinned, self.ledger, self.newest, self.rerun, self.history, self.address
-        self._read_early(lambda: self.pages, lambda: self.documents)
+        """Read what every share of the pass needs, so that no process reads it anew; git is asked meanwhile."""
+        _ = self.book, self.pinned, self.ledger, self.newest, self.rerun, self.repository
+        with ThreadPoolExecutor(1) as aside:
+            asked = aside.submit(lambda: (self.history, self.address))
+            told = aside.submit(self._read_early, lambda: self.head, lambda: self.unlisted)
+            self._read_early(lambda: self.pages, lambda: self.documents)
+            asked.result()
+            told.result()
 
     def read_ahead(self) -> None:
-        """Evaluate what is claimed, and ask git what the ledger was, while others read records."""
-        self._read_early(lambda: self.book.findings, lambda: self.head, lambda: self.unlisted)
+        """Evaluate what is claimed while others read records."""
+        self._read_early(lambda: self.book.findings)
+
+    def look_back(self) -> None:
+        """Ask git for what was committed where the records of this process were measured."""
+        self._read_early(lambda: self.committed(self.measured))
 
     def _read_early(self, *reads: Callable[[], object]) -> None:
         """Read what rules over the whole will ask for: what is wrong with it is for them to say, who ask again."""
@@ -302,6 +312,18 @@ class Corpus:
             if "allow" in document.text
             for one in waivers(document.text)
         )
+
+    def committed(self, commits: Collection[str]) -> Mapping[str, str]:
+        """Return the digest of the files of each of some commits that is here; git is asked once for each commit."""
+        digests = self.memory.committed
+        if self.repository is not None and (unknown := set(commits) - digests.keys()):
+            digests |= self.repository.commit_trees_sha256(unknown)
+        return digests
+
+    @property
+    def measured(self) -> frozenset[str]:
+        """The commits of this repository's history that the records gone by were measured at."""
+        return self.history & {tree.commit for trees in self.memory.trees.values() for tree in trees}
 
     @property
     def base(self) -> str | None:

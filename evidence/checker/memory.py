@@ -55,6 +55,8 @@ class Memory:
 
     trees: dict[str, tuple[Tree, ...]] = field(default_factory=dict)
     """Log -> the commits of this repository that it was measured at."""
+    committed: dict[str, str] = field(default_factory=dict)
+    """Commit -> digest of its files."""
 
     def add(self, loaded: Loaded) -> None:
         """Keep what is needed of a record."""

@@ -34,7 +34,7 @@ _LAST_RESORT = "EV001"
 _MOST_PROCESSES = 4
 _WORTH_A_PROCESS = 20
 """Records that take longer than starting a process and taking over what it found."""
-_BYTES_OF_THE_REST = 4_500_000
+_BYTES_OF_THE_REST = 7_500_000
 """Bytes of records that take as long as evaluating what is claimed takes longer than the rules apart."""
 
 Found: TypeAlias = list[tuple[str, Finding]]
@@ -128,7 +128,7 @@ def _shares(entries: Sequence[Entry], count: int) -> list[list[Entry]]:
     for entry in entries:
         series.setdefault(entry.series, []).append((entry, _size(entry)))
     total = sum(size for logs in series.values() for _, size in logs)
-    placed = min(_BYTES_OF_THE_REST, total // count)
+    placed = min(_BYTES_OF_THE_REST, total // (count - 1))
     whole = max(1, placed + total)
     shares: list[list[Entry]] = [[] for _ in range(count)]
     for logs in series.values():
@@ -218,6 +218,7 @@ def _work(share: list[Entry], rules: _Rules, corpus: Corpus, writing: int, *, is
     code = 1
     try:
         found = _pass(share, rules, corpus)
+        corpus.look_back()
         if is_last:
             found += over_whole(rules.apart, corpus)
         with open(writing, "wb") as stream:

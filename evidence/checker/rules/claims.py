@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from evidence.book import Unrenderable
 from evidence.checker.corpus import Corpus
-from evidence.checker.registry import book_rule, corpus_rule
+from evidence.checker.registry import Turn, book_rule, corpus_rule
 from evidence.checker.rules.lock import device_refusals
 from evidence.diagnostics import Finding, Location
 from evidence.errors import UnknownNameError
@@ -131,7 +131,7 @@ def _add_readings(readings: Iterable[Reading], id_: str, shown: _Shown) -> None:
             shown.pairs.setdefault((log, reading.baseline, reading.candidate), id_)
 
 
-@corpus_rule("EV605", "hidden-rows")
+@corpus_rule("EV605", "hidden-rows", turn=Turn.EARLY)
 def hidden_rows(corpus: Corpus) -> Iterator[Finding]:
     """A page that shows a log shows all its cells, or names what it leaves out and why.
 
@@ -160,7 +160,7 @@ def hidden_rows(corpus: Corpus) -> Iterator[Finding]:
                 yield Finding(corpus.book.place(shown.tables[log]), message, cited=(at,))
 
 
-@corpus_rule("EV606", "hidden-regression")
+@corpus_rule("EV606", "hidden-regression", turn=Turn.EARLY)
 def hidden_regression(corpus: Corpus) -> Iterator[Finding]:
     """Whatever got worse beyond the noise is told where the gain is told.
 
@@ -304,7 +304,7 @@ def missing_limitations() -> None:
     """
 
 
-@corpus_rule("EV615", "unused-claim")
+@corpus_rule("EV615", "unused-claim", turn=Turn.EARLY)
 def unused_claim(corpus: Corpus) -> Iterator[Finding]:
     """Every claim and table stands on a page.
 

@@ -268,9 +268,7 @@ def source_mismatch(corpus: Corpus) -> Iterator[Finding]:
     """
     held = {log: trees for log, trees in corpus.memory.trees.items() if not corpus.is_set_aside(log)}
     told = {tree.commit for trees in held.values() for tree in trees} & corpus.history
-    if corpus.repository is None or not told:
-        return
-    digests = corpus.repository.commit_trees_sha256(told)
+    digests = corpus.committed(told)
     for log, trees in held.items():
         faults = [_mismatch(tree, digests.get(tree.commit)) for tree in trees if tree.commit in told]
         if any(faults):

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from evidence import pictures
 from evidence.checker.corpus import Corpus
-from evidence.checker.registry import corpus_rule
+from evidence.checker.registry import Turn, corpus_rule
 from evidence.diagnostics import Finding
 
 
-@corpus_rule("EV710", "stale-figure")
+@corpus_rule("EV710", "stale-figure", turn=Turn.EARLY)
 def stale_figure(corpus: Corpus) -> Iterator[Finding]:
     """A figure was drawn from the logs that its claim or table stands on now, and its caption says what they say.
 

@@ -9,7 +9,7 @@ from evidence import lock, statistics
 from evidence.book import Book
 from evidence.checker.corpus import Corpus
 from evidence.checker.facts import Facts
-from evidence.checker.registry import corpus_rule, record_rule
+from evidence.checker.registry import Turn, corpus_rule, record_rule
 from evidence.compare import Comparison
 from evidence.decisions import NOT_ADOPTED, Refusal, decide, pending
 from evidence.diagnostics import Finding, Location, Severity
@@ -62,7 +62,7 @@ def at_series(corpus: Corpus, series: str, refusal: Refusal) -> Finding:
     return Finding(_at(corpus, line), refusal.message, refusal.fix, cited)
 
 
-@corpus_rule("EV610", "lock-mismatch", waivable=False)
+@corpus_rule("EV610", "lock-mismatch", waivable=False, turn=Turn.EARLY)
 def lock_mismatch(corpus: Corpus) -> Iterator[Finding]:
     """The lock holds what is printed, line by line.
 

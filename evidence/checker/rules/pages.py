@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from evidence.book import Unrenderable
 from evidence.checker.corpus import Corpus
-from evidence.checker.registry import corpus_rule
+from evidence.checker.registry import Turn, corpus_rule
 from evidence.diagnostics import Finding, Location
 from evidence.errors import EvidenceError, UnknownNameError
 from evidence.pages import masks
@@ -184,7 +184,7 @@ def _broken_containers(page: Page) -> Iterator[Finding]:
         yield Finding(page.at(line), f"nothing is indented below {opener!r}, so what follows is outside it")
 
 
-@corpus_rule("EV711", "dead-evidence-link")
+@corpus_rule("EV711", "dead-evidence-link", turn=Turn.EARLY)
 def dead_evidence_link(corpus: Corpus) -> Iterator[Finding]:
     """A reference to evidence leads to it.
 

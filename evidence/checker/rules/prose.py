@@ -159,7 +159,7 @@ _FORMS = {
 }
 
 
-@corpus_rule("EV712", "contradicting-claims")
+@corpus_rule("EV712", "contradicting-claims", turn=Turn.EARLY)
 def contradicting_claims(corpus: Corpus) -> Iterator[Finding]:
     """One quantity has one value on all pages.
 

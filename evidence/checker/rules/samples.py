@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from evidence import statistics
 from evidence.checker.corpus import Corpus, Fault
 from evidence.checker.facts import Column, Facts
-from evidence.checker.registry import corpus_rule, record_rule
+from evidence.checker.registry import Turn, corpus_rule, record_rule
 from evidence.compare import MINIMUM_PROCESSES, Comparison
 from evidence.diagnostics import Finding, Severity
 from evidence.evaluation import Reading, numbers_of
@@ -98,7 +98,7 @@ def too_few_samples(loaded: Loaded, corpus: Corpus) -> Iterable[Finding]:
     return corpus.fault(loaded, faults)
 
 
-@corpus_rule("EV203", "wide-spread", Severity.WARNING)
+@corpus_rule("EV203", "wide-spread", Severity.WARNING, turn=Turn.EARLY)
 def wide_spread(corpus: Corpus) -> Iterator[Finding]:
     """A claim rests on processes that lie far apart.
 

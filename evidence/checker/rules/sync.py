@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 
 from evidence.checker.corpus import Corpus
-from evidence.checker.registry import corpus_rule
+from evidence.checker.registry import Turn, corpus_rule
 from evidence.diagnostics import Finding
 from evidence.documents import STALE, Held, says_what_its_logs_give
 
 _SEAL = re.compile(r"<!--\s*evidence:[^>]*\b(seal=[0-9a-f]{12})\s*-->")
 
 
-@corpus_rule("EV709", "stale-synced-block")
+@corpus_rule("EV709", "stale-synced-block", turn=Turn.EARLY)
 def stale_synced_block(corpus: Corpus) -> Iterator[Finding]:
     """A synced block or bound sentence says what its claim gives, and a sealed one what it said when it was sealed.
 

@@ -77,7 +77,7 @@ def test_a_process_that_dies_is_a_finding(site: Site, monkeypatch: pytest.Monkey
     monkeypatch.setattr(passes, "_pass", dying)
     found = [one for one in report(site.root, 2).diagnostics if one.code == "EV901"]
     assert [one.message.partition(":")[0] for one in found] == [
-        "1 records were not checked, kernels/b_20260901 to kernels/b_20260901"
+        "2 records were not checked, kernels/a_20260901 to kernels/b_20260901"
     ]
 
 
@@ -179,6 +179,17 @@ def test_shares_are_of_one_size_but_for_the_first(tmp_path: Path, count: int) ->
     assert sum(sizes) == sum(entry.path.stat().st_size for entry in entries)
     assert max(sizes[1:]) - min(sizes[1:]) <= 2 * 2 * 1000  # the largest series, too many here and too few there
     assert sizes[0] < min(sizes[1:])
+
+
+def test_the_first_process_reads_what_the_rest_of_its_work_leaves_time_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries = [Entry(f"kernels/s{number:02}_20260101", tmp_path / f"{number}.json") for number in range(40)]
+    for entry in entries:
+        entry.path.write_bytes(b" " * 100)
+    for rest, read in ((0, 20), (1000, 15), (4000, 0), (9000, 0)):
+        monkeypatch.setattr(passes, "_BYTES_OF_THE_REST", rest)
+        assert [len(share) for share in passes._shares(entries, 2)] == [read, 40 - read]
 
 
 def test_a_record_that_is_gone_is_in_a_share_all_the_same(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from evidence import sentences
 from evidence.book import Book
@@ -32,8 +32,7 @@ _LETTER = re.compile(r"\w")
 _UNFOLLOWED = r"(?!\w|[.,]\d)"
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """One value of a bound sentence as it stands in a page: its offsets, its text, and what the claim gives."""
 
     start: int
@@ -47,8 +46,7 @@ class Value:
         return self.text.split() != self.wanted.split()
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(NamedTuple):
     """A pattern that can be looked for."""
 
     placed: Placed[Sentence]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from evidence import claims, lock, sentences, statements, tables
 from evidence.claims import Claims, Faults, Placed
@@ -34,8 +34,7 @@ class Unrenderable(EvidenceError):
         self.findings = findings
 
 
-@dataclass(frozen=True, slots=True)
-class _Outcome:
+class _Outcome(NamedTuple):
     """An item built, or why it is not."""
 
     built: Statement | tables.Built | None

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
@@ -165,8 +165,7 @@ def kebab(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-@dataclass(frozen=True, slots=True)
-class _Document:
+class _Document(NamedTuple):
     values: dict[str, Any]
     lines: Lines
     origins: Lines
@@ -234,8 +233,7 @@ def _read(path: Path, name: str, faults: Faults) -> _Document | None:
     return _Document(values, lines, found.origins, frozenset(lost)) if is_readable else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Refused:
+class _Refused(NamedTuple):
     """An item that is malformed: what to say, and where the cause is written."""
 
     finding: Finding

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from evidence import statistics
 from evidence.errors import ComparisonError
@@ -49,8 +48,7 @@ def word_of(verdict: Verdict, unit: Unit) -> str:
     return {Verdict.BETTER: better, Verdict.WORSE: worse}.get(verdict, verdict.value.upper())
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(NamedTuple):
     """One workload under two arms.
 
     `ratio` is how many times better the candidate is, `change` the metric's own signed change; both None where the
@@ -125,20 +123,20 @@ def _compare(record: Record, before: Cell, after: Cell, quantity: Quantity, read
         if not ENVIRONMENT.isdisjoint(undeclared):
             fields = ", ".join(environment_apart(record, record.arm(before.arm), record.arm(after.arm)))
             reason = f"{OTHER_ENVIRONMENT}: {fields or ', '.join(undeclared)}"
-        return replace(blank, verdict=Verdict.INCOMPARABLE, reason=reason)
+        return blank._replace(verdict=Verdict.INCOMPARABLE, reason=reason)
     is_count = gate_value(before, quantity.metric) is not None
     for cell, found in zip((before, after), values, strict=True):
         if reason := _why_no_number(cell, found, quantity, 1 if is_count else MINIMUM_PROCESSES):
-            return replace(blank, reason=reason)
+            return blank._replace(reason=reason)
     work = (work_done(record, before), work_done(record, after))
     if work[0] != work[1] and not (is_count or is_rate(unit, quantity)):
-        return replace(blank, verdict=Verdict.INCOMPARABLE, reason=_unequal(before.arm, after.arm, *work))
+        return blank._replace(verdict=Verdict.INCOMPARABLE, reason=_unequal(before.arm, after.arm, *work))
     if is_count:
         return _judge_counts(blank, values[0][0], values[1][0], lower_is_better=better == "lower")
     try:
         ratio = statistics.gain(*values, better == "lower")
     except ComparisonError as error:
-        return replace(blank, reason=error.message)
+        return blank._replace(reason=error.message)
     noise = _noise(record, before, after, quantity, read)
     effect = statistics.minimum_effect(noise)
     verdict, reason = statistics.judge(ratio, effect), ""
@@ -147,7 +145,7 @@ def _compare(record: Record, before: Cell, after: Cell, quantity: Quantity, read
     elif verdict is Verdict.INCONCLUSIVE:
         reason = _what_would_decide(ratio, effect, min(blank.processes))
     change = statistics.change(ratio, better == "lower")
-    return replace(blank, verdict=verdict, ratio=ratio, change=change, effect=effect, noise=noise, reason=reason)
+    return blank._replace(verdict=verdict, ratio=ratio, change=change, effect=effect, noise=noise, reason=reason)
 
 
 def _why_no_number(cell: Cell, values: Sequence[float], quantity: Quantity, needed: int) -> str:
@@ -161,11 +159,11 @@ def _why_no_number(cell: Cell, values: Sequence[float], quantity: Quantity, need
 def _judge_counts(blank: Comparison, before: float, after: float, *, lower_is_better: bool) -> Comparison:
     """Judge two ratios of counts: exact numbers, so the interval is the number itself."""
     if before <= 0 or after <= 0:
-        return replace(blank, reason="a count of zero has no ratio")
+        return blank._replace(reason="a count of zero has no ratio")
     times = before / after if lower_is_better else after / before
     ratio = Interval(times, times, times)
     change = statistics.change(ratio, lower_is_better)
-    return replace(blank, verdict=statistics.judge(ratio, blank.effect), ratio=ratio, change=change)
+    return blank._replace(verdict=statistics.judge(ratio, blank.effect), ratio=ratio, change=change)
 
 
 def _unequal(before: str, after: str, work: frozenset[tuple[str, int]], other: frozenset[tuple[str, int]]) -> str:

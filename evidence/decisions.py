@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from evidence.book import Book
 from evidence.errors import EvidenceError, ItemError, UnknownNameError
@@ -21,8 +21,7 @@ class AdoptionError(EvidenceError):
     """A log that was asked for and that its series cannot stand on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(NamedTuple):
     """A newer log that a series does not move to, by the rule that keeps failing."""
 
     code: str
@@ -31,8 +30,7 @@ class Refusal:
     fix: str
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """What becomes of one series."""
 
     series: str

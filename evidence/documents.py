@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from evidence import bindings, pictures
 from evidence.bindings import Binding
@@ -52,8 +53,7 @@ class Holding:
     pictures: Pictures = field(default_factory=lambda: Pictures({}))
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """One file: its bytes as text, a mark of byte order and every kind of line end included."""
 
     path: Path
@@ -74,8 +74,7 @@ class Document:
         return Location(self.name, line)
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(NamedTuple):
     """A span that does not say what its claim gives, and what it should say. A sentence has one finding for all."""
 
     start: int
@@ -84,8 +83,7 @@ class Edit:
     finding: Finding
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(NamedTuple):
     """A place that prints from a claim or table, as a call on a page of the site would."""
 
     macro: str
@@ -122,8 +120,7 @@ class Held:
         return text
 
 
-@dataclass(frozen=True, slots=True)
-class Documents:
+class Documents(NamedTuple):
     """Every document of a project, held; and what is wrong with the sentences bound to them."""
 
     held: tuple[Held, ...]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from evidence import statistics
 from evidence.compare import OTHER_ENVIRONMENT, Comparison, compare, word_of
@@ -26,8 +27,7 @@ Loader = Callable[[str], Loaded]
 """Series, or dated log, -> the log it stands on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """One cell's number: an interval over processes, or an exact one."""
 
     workload: Workload
@@ -143,11 +143,11 @@ def _held(one: Comparison, control: Reading) -> Comparison:
     if one.ratio is None or one.verdict not in (Verdict.BETTER, Verdict.WORSE):
         return one
     if control.moved:
-        return replace(one, verdict=Verdict.INCONCLUSIVE, reason="the control moved")
+        return one._replace(verdict=Verdict.INCONCLUSIVE, reason="the control moved")
     effect = max([one.effect, *(statistics.minimum_effect(ratio) for ratio in control.ratios)])
     verdict = statistics.judge(one.ratio, effect)
     reason = "within what the control strays" if verdict is Verdict.INCONCLUSIVE else one.reason
-    return replace(one, verdict=verdict, effect=effect, reason=reason)
+    return one._replace(verdict=verdict, effect=effect, reason=reason)
 
 
 def compared(loaded: Loaded, baseline: str, candidate: str, quantity: Quantity, workload: str) -> Comparison:

@@ -45,7 +45,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias, cast
+from typing import Literal, NamedTuple, TypeAlias, cast
 
 FILE_NAME = "evidence.lock"
 HEADER = (
@@ -76,8 +76,7 @@ _MOST_SHOWN = 80
 _UPDATE = "run `evidence update`"
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """A line that is no fact, or not where or how it is written."""
 
     line: int

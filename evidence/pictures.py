@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -28,8 +28,7 @@ _LARGEST = 64 * 1024
 _ID: TypeAdapter[str] = TypeAdapter(Id)
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(NamedTuple):
     """A figure of the site, by the file beside it."""
 
     id: str
@@ -42,8 +41,7 @@ class Picture:
         return self.path.parent / self.file.image
 
 
-@dataclass(frozen=True, slots=True)
-class Pictures:
+class Pictures(NamedTuple):
     """Every figure of a project, and the files that say nothing of one."""
 
     by_id: Mapping[str, Picture]

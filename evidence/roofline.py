@@ -11,6 +11,7 @@ import math
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Limit(StrEnum):
@@ -54,8 +55,7 @@ class Peak:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(NamedTuple):
     """The least time some work can take, and what sets it."""
 
     seconds: float
@@ -97,8 +97,7 @@ def peak(model: str, dtype: str) -> Peak | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Datasheet:
+class _Datasheet(NamedTuple):
     model: str
     title: str
     gb_per_s: float

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from evidence import statistics, units
 from evidence.errors import ItemError, nearest
@@ -235,8 +235,7 @@ def figure(name: str, readings: Mapping[str, Reading], *key: str | int) -> Figur
     raise ItemError(UNKNOWN_FIELD, f"{{{name}}} is neither a quantity, a reading nor a fact of the log", *key, fix=fix)
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """A field taken apart: whose it is, and which quantity, how reduced, in which unit; or which fact."""
 
     reading: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from evidence.errors import RecordError
 from evidence.readings import device_of
@@ -17,8 +17,7 @@ from evidence.stance import software_of
 from evidence.store import Loaded, Store
 
 
-@dataclass(frozen=True, slots=True)
-class Stand:
+class Stand(NamedTuple):
     """What a series stands on: all that a lock says of it."""
 
     log: str
@@ -27,8 +26,7 @@ class Stand:
     """Device and software."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """What a series could stand on."""
 
     pinned: Loaded | None
@@ -41,8 +39,7 @@ class Choice:
     """Device of the first log of the series."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
+class Outline(NamedTuple):
     """What decides which log of a series is cited: enough to leave the others unread."""
 
     started_at: datetime.datetime

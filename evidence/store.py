@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
@@ -36,8 +36,7 @@ T = TypeVar("T")
 _RUN = re.compile(r"-([1-9][0-9]*)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One log directory: its name, and its record or why there is none."""
 
     log: str
@@ -80,8 +79,7 @@ class Loaded:
         return cells[arm, workload]
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """Something in the store that is not a readable record: carried, not lost and not fatal."""
 
     path: Path

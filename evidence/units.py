@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 MINUS = "\u2212"
 FIGURE_SPACE = "\u2007"
@@ -40,8 +39,7 @@ class Bounded(Protocol):
         """The upper bound."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(NamedTuple):
     """A unit as shown: its text, and the power of ten of stored units that one of it holds."""
 
     suffix: str

@@ -11,7 +11,7 @@ classes = [{series = "evidence/", days = 30}, {status = "historical", days = "un
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from evidence.errors import ProjectError, nearest
 from evidence.schema.claims import Status
@@ -23,16 +23,14 @@ _LIMITS = ("days", "commits")
 _SELECTORS = ("series", "status")
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """The most days and commits a log may be old; None: as old as it likes."""
 
     days: int | None = None
     commits: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AgeClass:
+class AgeClass(NamedTuple):
     """Limits for the logs of series that begin with a text, or that have a status, or both."""
 
     series: str
@@ -45,8 +43,7 @@ class AgeClass:
         return has_status and series.startswith(self.series)
 
 
-@dataclass(frozen=True, slots=True)
-class Ages:
+class Ages(NamedTuple):
     """The policy of a project. What is kept for its history has no age unless a class gives it one."""
 
     limits: Limits = Limits()

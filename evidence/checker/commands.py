@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import NamedTuple
 
 from evidence import runners
 from evidence.checker.corpus import PRINTING, Corpus
@@ -35,8 +35,7 @@ def judged(corpus: Corpus) -> tuple[tuple[str, Finding], ...]:
     return tuple(dict.fromkeys(Judge(corpus).everything()))
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
+class _Target(NamedTuple):
     """A log that a command may be the command of."""
 
     log: str

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import dataclasses
 import datetime
 import functools
 import hashlib
@@ -18,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from evidence import documents, ledger, pictures
 from evidence.book import Book, Unrenderable
@@ -60,8 +59,7 @@ class Options:
     today: datetime.date = field(default_factory=lambda: datetime.datetime.now(tz=datetime.UTC).date())
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """One thing wrong inside a record, and where: the parts of its JSON pointer."""
 
     message: str
@@ -405,7 +403,7 @@ class Corpus:
             if call.macro == "figure" and call.subject in self.pictures.by_id:
                 item = self.pictures.by_id[call.subject].file.item
                 macro = "chart" if item in self.book.claims.tables else "says"
-                yield dataclasses.replace(call, macro=macro, arguments=(item,), keywords=())
+                yield call._replace(macro=macro, arguments=(item,), keywords=())
 
     def _printed_by_documents(self) -> Iterator[tuple[str, tuple[Call, ...]]]:
         from evidence.pages.calls import Call

@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from evidence.checker.ages import Ages, read_ages
 from evidence.claims import Claims
@@ -24,8 +25,7 @@ _ENTRY_KEYS = ("rule", "path", "reason", "owner", "until")
 _ENTRY = re.compile(r"^\s*\[\[\s*(?:tool\s*\.\s*evidence\s*\.\s*)?ignore\s*\]\]", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Ignore:
+class Ignore(NamedTuple):
     """Findings of one rule that somebody accepts for a time."""
 
     rule: str

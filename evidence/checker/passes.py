@@ -15,8 +15,7 @@ import signal
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, TypeAlias
+from typing import IO, TYPE_CHECKING, NamedTuple, TypeAlias
 
 from evidence.checker.registry import Rule, Turn
 from evidence.diagnostics import Finding, Location
@@ -47,8 +46,7 @@ def crash(rule: Rule, error: Exception, at: Location) -> Finding:
     return Finding(at, f"{rule.code} {rule.name} could not be checked: {type(error).__name__}: {error}", fix)
 
 
-@dataclass(frozen=True, slots=True)
-class _Rules:
+class _Rules(NamedTuple):
     """The rules of a pass, by what they are applied to."""
 
     owners: tuple[Rule, ...]

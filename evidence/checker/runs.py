@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from evidence.checker.passes import CRASHED, over_records, over_whole
 from evidence.checker.registry import Rule, Scope, Turn
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from evidence.checker.ignores import Ignore
 
 
-@dataclass(frozen=True, slots=True)
-class Ignored:
+class Ignored(NamedTuple):
     """A diagnostic that somebody accepted for a time, and the entry that says who, why and until when."""
 
     diagnostic: Diagnostic

@@ -13,10 +13,10 @@ import shutil
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 from evidence.errors import nearest
 from evidence.pages import makefiles
@@ -33,16 +33,14 @@ _CLOSE = 0.8
 """How alike a mistyped console script is to the one that was meant; an unknown program is usually just that."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lack:
+class Lack(NamedTuple):
     """Something that a command names and that is not there."""
 
     message: str
     fix: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(NamedTuple):
     """A repository as commands see it; `address` is where it can be cloned from, if known."""
 
     root: Path
@@ -194,8 +192,7 @@ class Tree:
         return tuple(path.removeprefix("src/").replace("/", ".") for path in paths if not path.endswith("__init__"))
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(NamedTuple):
     """What a call of make asks for."""
 
     targets: tuple[str, ...]

@@ -12,7 +12,7 @@ import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
 from evidence.errors import nearest
 from evidence.pages import masks
@@ -59,8 +59,7 @@ _HTML_BLOCK = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """One pair of comments. Offsets are of the text as given."""
 
     kind: Kind
@@ -92,8 +91,7 @@ class Block:
         return " ".join(filter(None, (self.kind, self.id, self.field)))
 
 
-@dataclass(frozen=True, slots=True)
-class BlockFault:
+class BlockFault(NamedTuple):
     """A comment that means to be one of ours and is not."""
 
     line: int
@@ -109,8 +107,7 @@ class Blocks:
     faults: list[BlockFault] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class _Opening:
+class _Opening(NamedTuple):
     match: re.Match[str]
     kind: Kind
     words: tuple[str, ...]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from evidence.diagnostics import Location
 from evidence.pages import masks
@@ -49,8 +48,7 @@ _SNIPPET = re.compile(r"^[ \t>]*-+8<-+(?=[ \t]*(?:[\"'\n]|$))", re.MULTILINE)
 _FILTERS = frozenset({"pretty", "relative_url"})
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One `ev.<macro>(…)` on a page."""
 
     macro: str
@@ -70,8 +68,7 @@ class Call:
         return self.arguments[0] if self.arguments else next((text for _, text in self.keywords), "")
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """A place that keeps the page from being read as it will be rendered."""
 
     trouble: Trouble
@@ -79,8 +76,7 @@ class Fault:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple):
     """One page as read."""
 
     path: str
@@ -124,8 +120,7 @@ def read_page(path: str, text: str, settings: MacroSettings, *, uri: str = "") -
     return Page(path, uri, front, enabled, calls, ordered, tuple(waivers(front.body)), prose, dormant)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
+class _Reader(NamedTuple):
     path: str
     text: str
     front: FrontMatter

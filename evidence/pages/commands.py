@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from evidence.pages import masks, shell
 from evidence.pages.programs import Program, program_of
@@ -50,8 +50,7 @@ _MOUNTS = re.compile(
 _CONTAINERS = frozenset({"docker", "podman", "singularity", "apptainer", "enroot", "kubectl"})
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """One command of a page's body: its line there, its text, and its words without what only the shell sees."""
 
     line: int
@@ -112,8 +111,7 @@ def commands(body: str) -> Iterator[Command]:
                     yield command
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
+class _Block(NamedTuple):
     """Lines of code, how many stand above them, and what language they say they are."""
 
     above: int

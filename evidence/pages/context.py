@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _END = re.compile(r"[.!?;|][*_\"')\]]*(?=\s)|\n[ \t>]*(?=\n|[-*+#|]|\d+[.)] )")
 _WINDOW = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """What stands around a span, up to the ends of its sentence: in small letters, but for `next`."""
 
     before: str

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from evidence import mkdocs_yaml
 
@@ -14,8 +13,7 @@ _PLAIN = re.compile(r"^[ ]{0,3}(?P<key>[A-Za-z0-9_-]+):\s*(?P<value>.*)")
 _PLAIN_MORE = re.compile(r"^([ ]{4}|\t)(\s*)(?P<value>.*)")
 
 
-@dataclass(frozen=True, slots=True)
-class FrontMatter:
+class FrontMatter(NamedTuple):
     """A page in its two parts."""
 
     meta: Mapping[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from evidence.pages import masks
@@ -17,8 +17,7 @@ _HTML = re.compile(r"<a\b[^>]*?\bhref\s*=\s*[\"'](?P<target>[^\"']+)", re.IGNORE
 _NAMED = re.compile(rf"(?<![\w/.-])(?:docs/)?{LOGS_NAME}/(?P<target>[\w./*?\[\]@+-]+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """One reference: its line in the body, the path below docs it leads to (empty: this page), and its fragment."""
 
     line: int

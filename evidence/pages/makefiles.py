@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 NAMES = ("GNUmakefile", "makefile", "Makefile")
 
@@ -16,8 +17,7 @@ _OPEN = re.compile(r"-?include\b|sinclude\b|define\b|ifn?(?:eq|def)\b")
 _DEEPEST = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
+class Recipe(NamedTuple):
     """One target: the line it stands on, what must be made before it, and its commands with their lines."""
 
     line: int

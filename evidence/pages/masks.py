@@ -9,7 +9,7 @@ import functools
 import itertools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 BLANK = " "
 
@@ -45,8 +45,7 @@ _ADDRESS = re.compile(r"https?://[^\s>)]+")
 _ATTRIBUTES = re.compile(r"\{:?[ \t]*[.#][^{}\n]*\}")
 
 
-@dataclass(frozen=True, slots=True)
-class Fence:
+class Fence(NamedTuple):
     """A fenced block and the lines of its two marks, counted in the body from 1."""
 
     info: str

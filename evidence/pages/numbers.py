@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from evidence.pages import guards
 from evidence.pages.context import Place, lowered, place
@@ -146,8 +145,7 @@ _WORDS: tuple[tuple[Family, tuple[str, ...], re.Pattern[str]], ...] = (
 _BEFORE, _AFTER = 90, 90
 
 
-@dataclass(frozen=True, slots=True)
-class Typed:
+class Typed(NamedTuple):
     """A number that somebody typed: its line in the body, its text, and what it looks like."""
 
     line: int

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Kind = Literal["module", "script", "make", "name", ""]
 
@@ -26,8 +25,7 @@ _LAUNCHERS = frozenset({"torchrun", "accelerate", "mpirun", "mpiexec"})
 """They take a script without its interpreter."""
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(NamedTuple):
     """What a command runs and what it is told."""
 
     kind: Kind

@@ -6,7 +6,7 @@ import functools
 import itertools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from evidence.pages import masks
 from evidence.pages.numbers import Typed, typed_numbers
@@ -58,8 +58,7 @@ _QUANTITY_CELL = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Tables:
+class Tables(NamedTuple):
     """The tables of results on a page, and its prose without them and without those that explain settings."""
 
     typed: tuple[Typed, ...]

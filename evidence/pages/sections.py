@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _HEADING = re.compile(
     r"^[ ]{0,3}(?P<marks>#{1,6})[ \t]+(?P<title>[^\n]*)|^(?P<text>[^\s#>|*+=-][^\n]*)\n(?P<line>=+|-+)[ \t]*$",
@@ -12,8 +12,7 @@ _HEADING = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """A heading and the lines up to the next one of its level or above, counted in the body from 1."""
 
     level: int

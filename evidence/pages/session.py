@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 _CLONE = re.compile(r"(?:.*/)?([^/]+?)(?:\.git)?/?")
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """One word with the variables that the text sets put in."""
 
     text: str
@@ -21,8 +21,7 @@ class Word:
     """It holds what only running would tell: the output of a command, a loop's variable, a pattern."""
 
 
-@dataclass(frozen=True, slots=True)
-class Simple:
+class Simple(NamedTuple):
     """One simple command: what it is called with, and where it stands."""
 
     line: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _ADDRESS = re.compile(r"https?://[\w-]+(?:\.[\w-]+)+(?::\d+)?(?:/\S*)?")
 _IDENTIFIER = re.compile(
@@ -19,8 +19,7 @@ _STAND_INS = re.compile(
 _LOCAL = re.compile(r"https?://(?:localhost|127\.|0\.0\.0\.0|[\w.-]+\.(?:local|internal|lan)\b)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFault:
+class SourceFault(NamedTuple):
     """Why a call does not say where its number is from."""
 
     message: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from evidence.pages import masks
 
@@ -14,8 +14,7 @@ _WORD = re.compile(r"(?P<rule>[\w-]+)(?=\s|$)|(?P<key>because|owner|until)=(?:\"
 _ITEM = re.compile(r"[ ]*(?:[-*+]|\d+[.)])[ \t]")
 
 
-@dataclass(frozen=True, slots=True)
-class Waiver:
+class Waiver(NamedTuple):
     """One accepted finding. Lines are counted in the body."""
 
     line: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from evidence.pages.context import is_question, lowered, place
 
@@ -112,8 +112,7 @@ _REQUIRED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """What an author typed: its line in the body and its text."""
 
     line: int

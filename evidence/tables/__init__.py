@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from evidence.claims import Placed
 from evidence.evaluation import Loader
@@ -33,8 +33,7 @@ from evidence.tables.texts import with_texts
 from evidence.views import Table
 
 
-@dataclass(frozen=True, slots=True)
-class Built:
+class Built(NamedTuple):
     """A table with what it covers, for the rules on completeness: cells, and the quantities it shows of each series."""
 
     view: Table

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from evidence.errors import ComparisonError, ItemError, UnknownNameError
 from evidence.evaluation import Loader
@@ -19,8 +18,7 @@ CellKey = tuple[str, str, str]
 """Log, arm, workload."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """One column: what it shows, of which arm, on which value of the `across` axis."""
 
     kind: Literal["value", "ratio", "change", "peak", "text"]
@@ -30,8 +28,7 @@ class Slot:
     across: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """One row: a log, its values on the row axes, its arm if rows name one, and a workload for each value across."""
 
     loaded: Loaded

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from evidence import roofline, units
 from evidence.compare import Comparison
@@ -44,8 +45,7 @@ class Number:
     is_exact: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """What one cell of a table is read from; `baseline` is empty where nothing is compared."""
 
     log: str

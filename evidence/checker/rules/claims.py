@@ -12,11 +12,11 @@ from evidence.checker.registry import Turn, book_rule, corpus_rule
 from evidence.checker.rules.lock import device_refusals
 from evidence.diagnostics import Finding, Location
 from evidence.errors import UnknownNameError
-from evidence.evaluation import Reading, compared
+from evidence.evaluation import Reading, compared, numbers_of
 from evidence.readings import Quantity
 from evidence.schema import Metric
 from evidence.sentences import ratio_text
-from evidence.statistics import Verdict
+from evidence.statistics import Verdict, leaning
 from evidence.store import Loaded
 from evidence.tables.layout import CellKey
 
@@ -193,12 +193,21 @@ def hidden_regression(corpus: Corpus) -> Iterator[Finding]:
 
 
 def _worse(loaded: Loaded, metrics: Iterable[Metric], baseline: str, candidate: str) -> Iterator[tuple[str, str, str]]:
-    """Yield each of these metrics that is worse, with the first cell where it is and by how much."""
+    """Yield each of these metrics that is worse, with the first cell where it is and by how much.
+
+    Two means tell of most that it cannot be; the others are compared.
+    """
     for metric in metrics:
         if metric.better == "neither":
             continue
+        quantity, lower_is_better = Quantity(metric.name), metric.better == "lower"
         for workload in loaded.record.workloads:
-            one = compared(loaded, baseline, candidate, Quantity(metric.name), workload.name)
+            before, after = (
+                numbers_of(loaded, loaded.cell(arm, workload.name), quantity) for arm in (baseline, candidate)
+            )
+            if leaning(before, after, lower_is_better) not in (Verdict.WORSE, None):
+                continue
+            one = compared(loaded, baseline, candidate, quantity, workload.name)
             if one.verdict is Verdict.WORSE and one.ratio is not None:
                 yield metric.name, workload.name, ratio_text(one.ratio)
                 break

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from evidence.book import Unrenderable
 from evidence.checker.corpus import Corpus
@@ -230,7 +229,7 @@ def _dead_outside(corpus: Corpus) -> Iterator[Finding]:
         if held.document.name in pages:
             continue
         for link in (*links(held.prose, held.document.name), *named_logs(held.prose)):
-            if message := _dead(corpus, replace(link, path=link.path.removeprefix(docs))):
+            if message := _dead(corpus, link._replace(path=link.path.removeprefix(docs))):
                 yield Finding(held.document.at(link.line), message)
 
 

@@ -3,7 +3,7 @@
 A series stays in one process, because rules compare a log with the one before it. What a process remembers of its share
 is merged, so that a report is the same however many there were. Rules over the whole that need nothing of that do not
 wait for it: the first process applies some, after what is claimed is evaluated, and the last one those that take long.
-A process that does not end well is a finding.
+The others come last. A process that gives no answer is a finding.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ CRASHED = "EV901"
 _LAST_RESORT = "EV001"
 """The rule that takes every record that cannot be loaded and that no other rule owns."""
 _MOST_PROCESSES = 4
+_TURNS = (Turn.EARLY, Turn.APART, Turn.LAST)
 _WORTH_A_PROCESS = 20
 """Records that take longer than starting a process and taking over what it found."""
 _BYTES_OF_THE_REST = 7_500_000
@@ -57,21 +58,24 @@ class _Rules(NamedTuple):
     early: tuple[Rule, ...]
     apart: tuple[Rule, ...]
     """Those over the whole that need nothing of what the pass remembers: of the first process, and of the last."""
+    last: tuple[Rule, ...]
+    """Those over the whole that need it."""
 
 
 def over_records(owners: Iterable[Rule], applied: Iterable[Rule], others: Iterable[Rule], corpus: Corpus) -> Found:
-    """Apply rules to every record of the store. Of a record that does not load nothing is said but why.
+    """Apply rules to every record of the store, and to the whole. Of a record that does not load only why is said.
 
     Args:
         owners: The rules that take records that do not load.
         applied: The rules over records that do.
-        others: Rules over the whole that need not wait for what the corpus remembers of all records.
-        corpus: What is checked; it remembers of the records what other rules over the whole need.
+        others: The rules over the whole, each applied when it is its turn.
+        corpus: What is checked; it remembers of the records what rules over the whole need.
     """
     by_rank = sorted(owners, key=lambda rule: rule.code == _LAST_RESORT)
     applied = tuple(applied)
-    early, apart = (tuple(rule for rule in others if rule.turn is turn) for turn in (Turn.EARLY, Turn.APART))
-    chosen = _Rules(tuple(by_rank), applied, tuple(rule for rule in applied if rule.stands), early, apart)
+    others = tuple(others)
+    early, apart, last = (tuple(rule for rule in others if rule.turn is turn) for turn in _TURNS)
+    chosen = _Rules(tuple(by_rank), applied, tuple(rule for rule in applied if rule.stands), early, apart, last)
     found: Found = []
     for problem in corpus.store.problems:
         found.append(_unread(problem, chosen, corpus))
@@ -87,6 +91,7 @@ def over_records(owners: Iterable[Rule], applied: Iterable[Rule], others: Iterab
             found += over_whole(early if workers else (*early, *apart), corpus)
             for worker in workers:
                 found += worker.result(corpus)
+            found += over_whole(last, corpus)
         finally:
             for worker in workers:
                 worker.end()
@@ -158,6 +163,7 @@ def _pass(entries: Iterable[Entry], rules: _Rules, corpus: Corpus) -> Found:
                     found.append((rule.code, finding))
             except Exception as error:  # noqa: BLE001 - the check fails closed whatever a rule does
                 found.append((CRASHED, crash(rule, error, _place(item, corpus))))
+    corpus.look_back()
     return found
 
 
@@ -187,19 +193,20 @@ class _Worker:
         self._is_over = False
 
     def result(self, corpus: Corpus) -> Found:
-        """Wait for what the process found, and take over what it remembers."""
-        said = self._stream.read()
-        if code := self._wait():
+        """Take over what the process found and remembers, once it has said so; it has to give back its memory yet."""
+        found: Found
+        try:
+            found, memory = pickle.loads(self._stream.read())
+        except (EOFError, pickle.UnpicklingError):
+            code = self._wait()
             logs = f", {self._share[0].log} to {self._share[-1].log}" if self._share else ""
             message = f"{len(self._share)} records were not checked{logs}: a process ended with {code}"
             return [(CRASHED, Finding(corpus.home, message, "run the check again, with --jobs 1 if it fails again"))]
-        found: Found
-        found, memory = pickle.loads(said)
         corpus.memory.merge(memory)
         return found
 
     def end(self) -> None:
-        """End the process if it still runs: the pass was given up."""
+        """See the process end: one that still runs has given its answer, or the pass was given up."""
         self._stream.close()
         if not self._is_over:
             os.kill(self._id, signal.SIGKILL)
@@ -216,7 +223,6 @@ def _work(share: list[Entry], rules: _Rules, corpus: Corpus, writing: int, *, is
     code = 1
     try:
         found = _pass(share, rules, corpus)
-        corpus.look_back()
         if is_last:
             found += over_whole(rules.apart, corpus)
         with open(writing, "wb") as stream:

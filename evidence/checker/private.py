@@ -49,7 +49,6 @@ _SIGNS: tuple[tuple[str, ...], ...] = (
     (
         *("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "hf_", "sk-", "akia", "aiza", "xox", "npm_"),
         *("pypi-", "eyj", "-----begin", "password", "passwd"),
-        *map("".join, itertools.product(("api", "access", "auth", "secret"), ("", "_", "-"), ("key", "token"))),
     ),
     ("://",),
     ("/home/", "users", "/root"),
@@ -59,13 +58,19 @@ _SIGNS: tuple[tuple[str, ...], ...] = (
     ("gpu-", "mig-", "serial"),
 )
 """What a text of each kind holds in lower case, one of them at least; none: a pattern in `_TRACES` tells."""
+_OWNERS = ("api", "access", "auth", "secret")
+_SECRETS = tuple(map("".join, itertools.product(_OWNERS, ("", "_", "-"), ("key", "token"))))
+"""Further signs of the first kind: many, so looked for only where one of their first words is."""
 _TRACES = {
-    4: re.compile(
-        r"[/@](?:[0-9]{1,3}\.){3}|\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}:[0-9]|:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}:"
-        r"|1(?<![\w.=-]1)(?:0|72|92|69)(?:\.[0-9]{1,3}){2}\."
+    4: (
+        *(re.compile(rf"{before}(?:[0-9]{{1,3}}\.){{3}}") for before in "/@"),
+        re.compile(r"\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}:[0-9]"),
+        re.compile(r":[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}:"),
+        re.compile(r"1(?<![\w.=-]1)(?:0|72|92|69)(?:\.[0-9]{1,3}){2}\."),
     ),
-    5: re.compile(rf"\.{_TOP_LEVEL}"),
+    5: (re.compile(rf"\.{_TOP_LEVEL}"),),
 }
+"""Patterns that begin with one character are looked for ten times as fast as one that begins with any of several."""
 _MOST_CLEAN = 200_000
 _DIGEST_LENGTH = 64
 _APART = "\n" * 5
@@ -118,8 +123,14 @@ def _possible(text: str) -> tuple[int, ...]:
     return tuple(
         index
         for index, signs in enumerate(_SIGNS)
-        if (_TRACES[index].search(text) if index in _TRACES else any(sign in lowered for sign in signs))
+        if any(sign in lowered for sign in signs)
+        or any(trace.search(text) for trace in _TRACES.get(index, ()))
+        or (index == 0 and _holds_secret(lowered))
     )
+
+
+def _holds_secret(lowered: str) -> bool:
+    return any(owner in lowered for owner in _OWNERS) and any(sign in lowered for sign in _SECRETS)
 
 
 @functools.cache

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from evidence.checker.passes import CRASHED, over_records, over_whole
-from evidence.checker.registry import Rule, Scope, Turn
+from evidence.checker.passes import CRASHED, over_records
+from evidence.checker.registry import Rule, Scope
 from evidence.diagnostics import Diagnostic, Finding, Severity
 
 if TYPE_CHECKING:
@@ -60,10 +60,9 @@ def run(rules: Sequence[Rule], corpus: Corpus, *, selected: Collection[Rule] | N
     owners = [rule for rule in rules if rule.owns is not None]
     applied = [rule for rule in rules if rule.scope is Scope.RECORD and rule in wanted]
     of_corpus = [rule for rule in rules if rule.scope is Scope.CORPUS and rule in wanted]
-    of_records = over_records(owners, applied, [rule for rule in of_corpus if rule.turn is not Turn.LAST], corpus)
-    of_the_whole = over_whole([rule for rule in of_corpus if rule.turn is Turn.LAST], corpus)
+    pairs = over_records(owners, applied, of_corpus, corpus)
     turns = {rule.code: turn for turn, rule in enumerate(of_corpus, start=1)}
-    in_order = sorted([*of_records, *of_the_whole], key=lambda pair: turns.get(pair[0], 0))
+    in_order = sorted(pairs, key=lambda pair: turns.get(pair[0], 0))
     found: dict[Diagnostic, None] = {}
     for code, finding in itertools.chain(in_order, _attributed(by_code, corpus)):
         rule = by_code[code]

@@ -639,7 +639,7 @@ def differing(one, other):
 
 
 def identical(log, one, other):
-    """Whether two arms resolved to one configuration of one implementation: a ratio of noise."""
+    """Whether two arms resolved to one configuration, and neither's mechanism tells them apart: a ratio of noise."""
     if one["kind"] != "timed" or other["kind"] != "timed":
         return False
     arms = [log.arms[cell["arm"]] for cell in (one, other)]
@@ -647,7 +647,12 @@ def identical(log, one, other):
     if names[0] == names[1] or arms[0]["control_of"] == names[1] or arms[1]["control_of"] == names[0]:
         return names[0] == names[1]
     ran = [{(setting["name"], setting["value"]) for setting in cell["ran"]} for cell in (one, other)]
-    return arms[0]["implementation"] == arms[1]["implementation"] and bool(ran[0]) and ran[0] == ran[1]
+    if arms[0]["implementation"] != arms[1]["implementation"] or not ran[0] or ran[0] != ran[1]:
+        return False
+    mechanisms = {*arms[0]["mechanism"], *arms[1]["mechanism"]}
+    every = [[one for process in cell["processes"] for one in process["counters"]] for cell in (one, other)]
+    fired = [{one["name"] for one in counters if one["count"]} & mechanisms for counters in every]
+    return fired[0] == fired[1]
 
 
 def timers_disagree(log, asked, cell):

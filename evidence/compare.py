@@ -68,6 +68,8 @@ class Comparison(NamedTuple):
     noise: Interval | None
     reason: str
     is_identical: bool
+    is_exact: bool
+    """Whether the metric is a ratio of a gate's counts, which no second measuring moves: it has no `noise`."""
 
     @property
     def word(self) -> str:
@@ -117,6 +119,7 @@ def _compare(record: Record, before: Cell, after: Cell, quantity: Quantity, read
         noise=None,
         reason="",
         is_identical=ran_identically(record, before, after),
+        is_exact=gate_value(before, quantity.metric) is not None,
     )
     if undeclared := sorted(differing(record.arm(before.arm), record.arm(after.arm)) - set(record.axes)):
         reason = f"the arms also differ in {', '.join(undeclared)}"
@@ -124,14 +127,13 @@ def _compare(record: Record, before: Cell, after: Cell, quantity: Quantity, read
             fields = ", ".join(environment_apart(record, record.arm(before.arm), record.arm(after.arm)))
             reason = f"{OTHER_ENVIRONMENT}: {fields or ', '.join(undeclared)}"
         return blank._replace(verdict=Verdict.INCOMPARABLE, reason=reason)
-    is_count = gate_value(before, quantity.metric) is not None
     for cell, found in zip((before, after), values, strict=True):
-        if reason := _why_no_number(cell, found, quantity, 1 if is_count else MINIMUM_PROCESSES):
+        if reason := _why_no_number(cell, found, quantity, 1 if blank.is_exact else MINIMUM_PROCESSES):
             return blank._replace(reason=reason)
     work = (work_done(record, before), work_done(record, after))
-    if work[0] != work[1] and not (is_count or is_rate(unit, quantity)):
+    if work[0] != work[1] and not (blank.is_exact or is_rate(unit, quantity)):
         return blank._replace(verdict=Verdict.INCOMPARABLE, reason=_unequal(before.arm, after.arm, *work))
-    if is_count:
+    if blank.is_exact:
         return _judge_counts(blank, values[0][0], values[1][0], lower_is_better=better == "lower")
     try:
         ratio = statistics.gain(*values, better == "lower")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -323,14 +323,24 @@ def _joined(texts: Iterable[str]) -> str:
 def ran_identically(record: Record, a: Cell, b: Cell) -> bool:
     """Whether two arms resolved to the same configuration of one implementation: a ratio of noise.
 
-    An arm against its own control is noise too, but asked for as such.
+    What one arm's mechanism counted and the other's did not is no noise, though no configuration tells of it. An arm
+    against its own control is noise too, but asked for as such.
     """
     if not (isinstance(a, Timed) and isinstance(b, Timed)):
         return False
     one, other = record.arm(a.arm), record.arm(b.arm)
     if other.name in (one.name, one.control_of) or other.control_of == one.name:
         return one.name == other.name
-    return one.implementation == other.implementation and bool(a.ran) and set(a.ran) == set(b.ran)
+    if one.implementation != other.implementation or not a.ran or set(a.ran) != set(b.ran):
+        return False
+    mechanisms = {*one.mechanism, *other.mechanism}
+    return _counted(a, mechanisms) == _counted(b, mechanisms)
+
+
+def _counted(cell: Timed, names: Collection[str]) -> frozenset[str]:
+    """Return which of these counters some process of a cell counted."""
+    every = (counter for process in cell.processes for counter in process.counters)
+    return frozenset(counter.name for counter in every if counter.count and counter.name in names)
 
 
 def device_of(record: Record) -> str:

@@ -269,6 +269,9 @@ def test_counts_are_exact_and_need_one_number() -> None:
     assert found.ratio is not None
     assert found.ratio.low == found.ratio.high == pytest.approx(245 / 250)
     assert found.processes == (1, 1)
+    assert found.is_exact
+    assert found.noise is None
+    assert not one(record()).is_exact
     none = tokens_passed(agreed=0)
     cells = tuple(c.model_copy(update={"gate": none}) if c.arm == "continuous" else c for c in base.cells)
     refused = one(base.model_copy(update={"cells": cells}), "static", "continuous", Quantity("token_agreement"))

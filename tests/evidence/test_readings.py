@@ -30,6 +30,7 @@ from evidence.readings import (
 from evidence.schema import (
     AccuracyDetail,
     Closed,
+    Counter,
     Poisson,
     Process,
     Rank,
@@ -320,6 +321,25 @@ def test_arms_that_resolved_to_one_configuration_ran_identically() -> None:
     assert not ran_identically(one, cell("eager", *tile), cell("eager-again", *tile))
     assert not ran_identically(one, cell("eager-again", *tile), cell("eager", *tile))
     assert ran_identically(one, cell("eager"), cell("eager"))
+
+
+def test_an_arm_whose_mechanism_counted_did_not_run_as_one_in_which_it_did_not() -> None:
+    ran = (Setting(name="tile", value="64"),)
+    same = {"implementation": "toy.ops:eager", "source": "toy", "mechanism": ("hits",)}
+    one = record(arms=(arm(), arm("fused", "candidate", **same), record().arms[2]))
+
+    def cell(name: str, **counts: int) -> Timed:
+        found = timed(name, ran=ran)
+        counters = tuple(Counter(name=counter, count=count) for counter, count in counts.items())
+        return found.model_copy(
+            update={"processes": tuple(each.model_copy(update={"counters": counters}) for each in found.processes)}
+        )
+
+    assert not ran_identically(one, cell("eager", hits=0), cell("fused", hits=3))
+    assert not ran_identically(one, cell("eager"), cell("fused", hits=3))
+    # What is no mechanism of either arm, and a mechanism that did not fire, make no difference.
+    assert ran_identically(one, cell("eager", steps=2), cell("fused", steps=3))
+    assert ran_identically(one, cell("eager", hits=0), cell("fused", hits=0))
 
 
 def test_the_device_is_what_arms_ran_on() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evidence.mkdocs_yaml import Tagged, YamlError, line_of, load
@@ -51,9 +51,12 @@ def test_values_are_those_of_the_safe_loader(value: object) -> None:
 
 
 @given(st.text())
+@example("0\t")
 def test_any_text_is_read_or_refused(text: str) -> None:
+    # Held to the same parser: where both are there, the one in Python refuses a few texts that the one in C reads.
+    parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         found = load(text)
     except YamlError:
         return
-    assert found == yaml.safe_load(text) or found != found
+    assert found == yaml.load(text, Loader=parser) or found != found
